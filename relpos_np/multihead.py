@@ -1,0 +1,149 @@
+"""The whole layer: project x to queries, keys and values, split heads, attend, merge, project."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relpos_np import validate
+from relpos_np.attention import AttentionCache, attention_forward
+from relpos_np.attention_backward import attention_backward
+
+
+class MultiheadCache(NamedTuple):
+    """Every intermediate of the layer; `attention` holds those of the heads."""
+
+    x: np.ndarray  # (b, length, model_dim)
+    query_weight: np.ndarray  # (model_dim, h * d)   W^Q
+    key_weight: np.ndarray  # (model_dim, h * d)     W^K
+    value_weight: np.ndarray  # (model_dim, h * value head_dim)   W^V
+    output_weight: np.ndarray  # (h * value head_dim, output_dim)  W^O
+    attention: AttentionCache
+    merged: np.ndarray  # (b, length, h * value head_dim)   all z_i side by side
+    output: np.ndarray  # (b, length, output_dim)
+
+
+class MultiheadGrads(NamedTuple):
+    """Gradients by the names of the arguments; None for a table that was not given."""
+
+    x: np.ndarray
+    query_weight: np.ndarray
+    key_weight: np.ndarray
+    value_weight: np.ndarray
+    output_weight: np.ndarray
+    relative_key_table: np.ndarray | None
+    relative_value_table: np.ndarray | None
+
+
+def split_heads(projected, num_heads):
+    """(batch, length, num_heads * head_dim) to (batch, num_heads, length, head_dim).
+
+    Each head owns a contiguous block of head_dim columns. The transpose is needed: reshaping
+    straight to the final shape would deal out positions to heads.
+
+    >>> split_heads(np.array([[[1, 2, 3, 4], [5, 6, 7, 8]]]), num_heads=2)
+    array([[[[1, 2],
+             [5, 6]],
+    <BLANKLINE>
+            [[3, 4],
+             [7, 8]]]])
+    """
+    batch, length, width = projected.shape
+    return projected.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)
+
+
+def merge_heads(heads):
+    """(batch, num_heads, length, head_dim) to (batch, length, num_heads * head_dim)."""
+    batch, num_heads, length, head_dim = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(batch, length, num_heads * head_dim)
+
+
+def multihead_forward(
+    x, query_weight, key_weight, value_weight, output_weight,
+    relative_key_table=None, relative_value_table=None, *, num_heads, mask=None,
+):
+    """Multi-head self-attention with relative positions.
+
+    Parameters
+    ----------
+    x : ndarray, (batch, length, model_dim)
+    query_weight, key_weight : ndarray, (model_dim, num_heads * head_dim)
+    value_weight : ndarray, (model_dim, num_heads * value head_dim)
+    output_weight : ndarray, (num_heads * value head_dim, output_dim)
+    relative_key_table, relative_value_table, mask
+        As in `attention_forward`.
+    num_heads : int
+
+    Returns
+    -------
+    output : ndarray, (batch, length, output_dim)
+    cache : MultiheadCache
+
+    Raises
+    ------
+    ValueError, TypeError
+        If shapes or precisions do not fit, or the columns do not divide among the heads.
+
+    Notes
+    -----
+    Vaswani et al. 2017, section 3.2.2, without biases, around equations (3) and (4) of Shaw et
+    al. 2018. Row vectors: ``x W``, where a ``torch.nn.Linear`` holds ``W^T``.
+
+    Examples
+    --------
+    >>> x = np.array([[[1.0], [3.0]]])
+    >>> nothing, identity = np.zeros((1, 1)), np.ones((1, 1))
+    >>> multihead_forward(x, nothing, nothing, identity, identity, num_heads=1)[0]
+    array([[[2.],
+            [2.]]])
+    """
+    weights = {
+        "query_weight": query_weight, "key_weight": key_weight,
+        "value_weight": value_weight, "output_weight": output_weight,
+    }
+    num_heads = validate.whole_number("num_heads", num_heads, minimum=1)
+    validate.projections(x, weights, num_heads)
+    query = split_heads(x @ query_weight, num_heads)
+    key = split_heads(x @ key_weight, num_heads)
+    value = split_heads(x @ value_weight, num_heads)
+    attended, attention_cache = attention_forward(
+        query, key, value, relative_key_table, relative_value_table, mask=mask
+    )
+    merged = merge_heads(attended)
+    output = merged @ output_weight
+    return output, MultiheadCache(
+        x=x, **weights, attention=attention_cache, merged=merged, output=output
+    )
+
+
+def multihead_backward(grad_output, cache):
+    """Gradients of `multihead_forward`: (batch, length, output_dim) to `MultiheadGrads`.
+
+    Raises
+    ------
+    ValueError
+        If `grad_output` does not have the shape of the output.
+    """
+    validate.gradient_shape("grad_output", grad_output, "output", cache.output)
+    num_heads = cache.attention.query.shape[1]
+    # output = merged @ output_weight
+    grad_merged = grad_output @ cache.output_weight.T
+    grad_output_weight = np.einsum("bim,bio->mo", cache.merged, grad_output)
+    # merged = merge_heads(attended)
+    grad_attended = split_heads(grad_merged, num_heads)
+    # attended = attention_forward(query, key, value, tables)
+    grads = attention_backward(grad_attended, cache.attention)
+    # query = split_heads(x @ query_weight), and the same for key and value
+    grad_query, grad_key, grad_value = (
+        merge_heads(grad) for grad in (grads.query, grads.key, grads.value)
+    )
+    return MultiheadGrads(
+        x=grad_query @ cache.query_weight.T
+        + grad_key @ cache.key_weight.T
+        + grad_value @ cache.value_weight.T,
+        query_weight=np.einsum("bim,bip->mp", cache.x, grad_query),
+        key_weight=np.einsum("bim,bip->mp", cache.x, grad_key),
+        value_weight=np.einsum("bim,bip->mp", cache.x, grad_value),
+        output_weight=grad_output_weight,
+        relative_key_table=grads.relative_key_table,
+        relative_value_table=grads.relative_value_table,
+    )
