@@ -9,8 +9,6 @@ exists is the (b, h, i, j, d) array of ``k_j + a^K_ij`` that equation (4) read l
 
 import math
 
-import numpy as np
-
 from relpos_np import validate
 from relpos_np.attention import AttentionCache, tables_or_zeros
 from relpos_np.positions import clip_relative_position, relative_position_matrix, table_index
@@ -47,6 +45,7 @@ def attention_forward_matmul(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from relpos_np.attention import attention_forward
     >>> rng = np.random.default_rng(0)
     >>> query, key, value = rng.normal(size=(3, 2, 3, 5, 4))

@@ -30,6 +30,7 @@ class GradcheckReport(NamedTuple):
 
     @property
     def passed(self):
+        """True if every array is within the tolerance."""
         # `not >` would let NaN through; NaN is never <=.
         return all(entry.error <= self.tolerance for entry in self.errors)
 

@@ -65,7 +65,8 @@ def oracle_attention(
             head = one_head(arrays, b, h)
             stages = naive_attention(*head, pair_mask(mask, query, key, b, h), query_start)
             for name, array in rounded.items():
-                array[b, h] = np.array(getattr(stages, name), dtype=float).reshape(array[b, h].shape)
+                matrix = np.array(getattr(stages, name), dtype=float)
+                array[b, h] = matrix.reshape(array[b, h].shape)
     return OracleStages(**rounded)
 
 

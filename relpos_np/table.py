@@ -72,7 +72,8 @@ def lookup_backward(grad_pairs, index, num_rows):
     --------
     Row 1 was read twice, row 2 never:
 
-    >>> lookup_backward(np.array([[[1.0], [10.0]], [[100.0], [0.5]]]), np.array([[1, 0], [0, 1]]), 3)
+    >>> grad_pairs = np.array([[[1.0], [10.0]], [[100.0], [0.5]]])
+    >>> lookup_backward(grad_pairs, index=np.array([[1, 0], [0, 1]]), num_rows=3)
     array([[110. ],
            [  1.5],
            [  0. ]])
