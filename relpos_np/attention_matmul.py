@@ -100,6 +100,7 @@ def matmul_per_query(left, right):
 
     Examples
     --------
+    >>> import numpy as np
     >>> left = np.array([1, 10]).reshape(1, 1, 2, 1)
     >>> matmul_per_query(left, np.array([[[1, 2]], [[3, 4]]]))
     array([[[[ 1,  2],

@@ -26,7 +26,7 @@ def random_inputs(
 
 
 def random_mask(rng, *, batch=2, num_heads=3, query_len=7, key_len=7):
-    """About a third of the pairs hidden; every row keeps one key, but for one row that keeps none."""
+    """Some 30% of the pairs hidden; every row keeps one key, but for one row that keeps none."""
     mask = rng.random((batch, num_heads, query_len, key_len)) < 0.7
     if key_len:
         mask[..., 0] = True
