@@ -5,7 +5,9 @@ weights run from white at 0. Query positions i go downwards, key positions j to 
 Functions return a `matplotlib.figure.Figure`; a notebook shows it as a cell's last line.
 """
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -18,6 +20,7 @@ matplotlib.rcParams["svg.hashsalt"] = "relpos_np"
 METADATA = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
 
 LARGEST_WITH_NUMBERS = 8
+LARGEST_AS_VECTORS = 16
 LARGEST_WITH_ALL_TOKENS = 40
 
 
@@ -39,7 +42,8 @@ def matrix_figure(
     query_tokens, key_tokens : sequence of str, optional
         Labels in place of position numbers; `key_tokens` defaults to `query_tokens`.
     limit : float, optional
-        Largest absolute value of the scale, to compare figures; the data's by default.
+        Largest absolute value of the scale, to compare figures; the data's by default. Smaller
+        than the data's, it cuts them and the colour bar ends in an arrow.
     numbers : bool, optional
         Print the numbers into the cells; by default up to 8 by 8.
     panel : float
@@ -81,8 +85,11 @@ def matrix_figure(
         label_positions(axes, panels[position].shape, query_tokens, key_tokens)
         if titles:
             axes.set_title(titles[position], fontsize="medium")
-    colour_bar = figure.colorbar(image, ax=grid, shrink=0.8, aspect=30)
-    colour_bar.ax.set_title(symbol, fontsize="medium")
+    cut = "neither" if limit is None or limit >= largest else "both" if signed else "max"
+    colour_bar = figure.colorbar(image, ax=grid, shrink=0.8, aspect=30, extend=cut)
+    colour_bar.ax.set_title(symbol, fontsize="medium", loc="left")
+    if all(np.issubdtype(matrix.dtype, np.integer) for matrix in panels):
+        colour_bar.locator = MaxNLocator(integer=True)
     return figure
 
 
@@ -91,10 +98,12 @@ def draw_matrix(axes, matrix, *, signed, limit, numbers=None):
     colours = matplotlib.colormaps["RdBu_r" if signed else "magma_r"].copy()
     colours.set_bad("0.85")
     shown = np.ma.masked_invalid(matrix.astype(float))
+    # Vector cells have thin edges of their colour, or viewers show hairlines between them.
+    vector = max(matrix.shape) <= LARGEST_AS_VECTORS
     image = axes.pcolormesh(
         *(np.arange(length + 1) - 0.5 for length in reversed(matrix.shape)), shown,
-        cmap=colours, vmin=-limit if signed else 0, vmax=limit,
-        rasterized=max(matrix.shape) > LARGEST_WITH_ALL_TOKENS,
+        cmap=colours, vmin=-limit if signed else 0, vmax=limit, rasterized=not vector,
+        **({"edgecolors": "face", "linewidth": 0.2} if vector else {}),
     )
     axes.set_aspect("equal")
     axes.invert_yaxis()
@@ -216,6 +225,23 @@ def save_figure(figure, path, dpi=110):
         raise ValueError(f"{path.name}: a figure's name ends in .svg or .png")
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.stem}.unfinished{path.suffix}")
-    figure.savefig(unfinished, dpi=dpi, metadata=METADATA[path.suffix])
+    figure.savefig(unfinished, dpi=dpi, bbox_inches="tight", metadata=METADATA[path.suffix])
     os.replace(unfinished, path)
     return path
+
+
+def show_in_notebooks():
+    """Let a notebook show a Figure that is a cell's last line: only pyplot's are known to it."""
+    ipython = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
+    if ipython:
+        ipython.display_formatter.formatters["image/png"].for_type(Figure, png_bytes)
+
+
+def png_bytes(figure, dpi=110):
+    """The figure as the contents of a PNG file, the same bytes each time."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight", metadata=METADATA[".png"])
+    return buffer.getvalue()
+
+
+show_in_notebooks()
