@@ -110,7 +110,7 @@ def table_shape(name, table, *, num_heads, head_dim, partner):
     if num_rows % 2 == 0:
         raise ValueError(
             f"{name} has {num_rows} rows; -k .. k needs an odd number, 2k+1: an even table has no "
-            f"row for distance 0 in its middle (see conventions.py for other layouts)"
+            f"row for distance 0 in its middle (see conventions for other layouts)"
         )
     if table.ndim == 3 and table.shape[0] != num_heads:
         raise ValueError(
