@@ -60,6 +60,7 @@ def merge_heads(heads):
 def multihead_forward(
     x, query_weight, key_weight, value_weight, output_weight,
     relative_key_table=None, relative_value_table=None, *, num_heads, mask=None,
+    attention=attention_forward,
 ):
     """Multi-head self-attention with relative positions.
 
@@ -72,6 +73,8 @@ def multihead_forward(
     relative_key_table, relative_value_table, mask
         As in `attention_forward`.
     num_heads : int
+    attention : callable, optional
+        Another function with the arguments and results of `attention_forward`.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def multihead_forward(
     query = split_heads(x @ query_weight, num_heads)
     key = split_heads(x @ key_weight, num_heads)
     value = split_heads(x @ value_weight, num_heads)
-    attended, attention_cache = attention_forward(
+    attended, attention_cache = attention(
         query, key, value, relative_key_table, relative_value_table, mask=mask
     )
     merged = merge_heads(attended)
@@ -115,8 +118,10 @@ def multihead_forward(
     )
 
 
-def multihead_backward(grad_output, cache):
+def multihead_backward(grad_output, cache, *, attention=attention_backward):
     """Gradients of `multihead_forward`: (batch, length, output_dim) to `MultiheadGrads`.
+
+    `attention` is the backward of the attention that the forward was given.
 
     Raises
     ------
@@ -131,7 +136,7 @@ def multihead_backward(grad_output, cache):
     # merged = merge_heads(attended)
     grad_attended = split_heads(grad_merged, num_heads)
     # attended = attention_forward(query, key, value, tables)
-    grads = attention_backward(grad_attended, cache.attention)
+    grads = attention(grad_attended, cache.attention)
     # query = split_heads(x @ query_weight), and the same for key and value
     grad_query, grad_key, grad_value = (
         merge_heads(grad) for grad in (grads.query, grads.key, grads.value)
