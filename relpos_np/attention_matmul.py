@@ -111,4 +111,4 @@ def matmul_per_query(left, right):
         return (left.transpose(1, 2, 0, 3) @ right).transpose(2, 0, 1, 3)
     rows = left.transpose(2, 0, 1, 3).reshape(query_len, batch * num_heads, inner)
     products = rows @ right
-    return products.reshape(query_len, batch, num_heads, -1).transpose(1, 2, 0, 3)
+    return products.reshape(query_len, batch, num_heads, right.shape[-1]).transpose(1, 2, 0, 3)

@@ -18,7 +18,7 @@ class GradientError(NamedTuple):
     index: tuple
     got: float
     expected: float
-    error: float  # |got - expected| / the largest |expected| of the array (1 if all are 0)
+    error: float  # |got - expected| / max(1, the largest |expected| of the array)
 
 
 class GradcheckReport(NamedTuple):
@@ -67,8 +67,8 @@ def check_gradients(
         Upstream gradient. Random numbers: ones would hide errors that sum to zero.
     method : {"complex step", "central differences"}
     tolerance : float, optional
-        1e-13 for the complex step, 1e-8 for central differences, relative to the largest
-        element of each gradient.
+        1e-13 for the complex step, 1e-8 for central differences; relative to the largest
+        element of each gradient, absolute where that is below 1.
 
     Returns
     -------
@@ -110,7 +110,9 @@ def worst_element(name, got, expected):
         return GradientError(name, (), 0.0, 0.0, 0.0)
     difference = np.where(np.isnan(got) | np.isnan(expected), np.inf, np.abs(got - expected))
     index = tuple(int(i) for i in np.unravel_index(np.argmax(difference), got.shape))
-    scale = np.max(np.abs(expected)) or 1.0
+    # Never below 1: a gradient can be exactly zero (that of a key table with k = 0 is), and then
+    # only rounding would be left to compare with.
+    scale = max(1.0, np.abs(expected).max())
     error = float(difference[index] / scale)
     return GradientError(name, index, float(got[index]), float(expected[index]), error)
 

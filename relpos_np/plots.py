@@ -126,7 +126,8 @@ def label_positions(axes, shape, query_tokens=None, key_tokens=None):
     ):
         axis.set_major_locator(MaxNLocator(nbins=10, integer=True))
         if tokens is not None and length <= LARGEST_WITH_ALL_TOKENS:
-            axis.set_ticks(np.arange(length), [str(token) for token in tokens], size=8)
+            visible = ["\N{OPEN BOX}" if str(token) == " " else str(token) for token in tokens]
+            axis.set_ticks(np.arange(length), visible, size=8)
 
 
 def position_figure(relative_position):

@@ -135,7 +135,7 @@ def describe(number, cache: AttentionCache):
     even = near.mean()
     habit = "looks at its neighbours" if share > even else "looks away from its neighbours"
     return (
-        f"Layer {number} {habit}: position adds up to {strongest:+.1f} to a score, and\n"
+        f"Layer {number} {habit}: position changes scores by up to {strongest:+.1f}, and\n"
         f"  {share:.0%} of the weight falls within {NEIGHBOURHOOD} tokens, where even attention "
         f"would put {even:.0%}.\n"
     )
@@ -149,14 +149,16 @@ def voice_figures(voice, caches):
     bias = [cache.relative_logits[0, 0] / math.sqrt(cache.query.shape[3])
             for cache in caches.values()]
     weights = [cache.weights[0, 0] for cache in caches.values()]
-    first = slice(1, 28, 2)  # the first words, without the blanks between the phonemes
+    first = slice(0, 20)  # "The quick", with the blanks between the phonemes
     symbol = r"$q_i \cdot a^K_{ij} / \sqrt{d}$"
     return {
         "voice_bias.png": plots.matrix_figure(bias, symbol=symbol, titles=titles),
-        "voice_weights.png": plots.matrix_figure(weights, symbol=r"$\alpha_{ij}$", titles=titles),
+        "voice_weights.png": plots.matrix_figure(
+            weights, symbol=r"$\alpha_{ij}$", titles=titles, limit=0.3
+        ),
         "voice_bias_tokens.svg": plots.matrix_figure(
             [matrix[first, first] for matrix in bias], symbol=symbol, titles=titles,
-            query_tokens=voice.tokens[first],
+            query_tokens=voice.tokens[first], panel=4.0,
         ),
     }
 
