@@ -49,6 +49,18 @@ def relative_position_matrix(query_len, key_len=None, query_start=None):
     """
     query_len = whole_number("query_len", query_len, minimum=0)
     key_len = query_len if key_len is None else whole_number("key_len", key_len, minimum=0)
+    query_start = first_query_position(query_len, key_len, query_start)
+    query_position = query_start + np.arange(query_len)
+    key_position = np.arange(key_len)
+    return key_position[np.newaxis, :] - query_position[:, np.newaxis]
+
+
+def first_query_position(query_len, key_len, query_start=None):
+    """`query_start` as an int: 0 if nothing was said about equal lengths, an error otherwise.
+
+    >>> first_query_position(3, 3), first_query_position(1, 5, query_start=4)
+    (0, 4)
+    """
     if query_start is None:
         if query_len != key_len:
             raise ValueError(
@@ -57,11 +69,8 @@ def relative_position_matrix(query_len, key_len=None, query_start=None):
                 f"the newest tokens, wants query_start = key_len - query_len = "
                 f"{key_len - query_len}; queries numbered from the first key want 0"
             )
-        query_start = 0
-    query_start = whole_number("query_start", query_start)
-    query_position = query_start + np.arange(query_len)
-    key_position = np.arange(key_len)
-    return key_position[np.newaxis, :] - query_position[:, np.newaxis]
+        return 0
+    return whole_number("query_start", query_start)
 
 
 def clip_relative_position(relative_position, max_relative_position):
