@@ -1,0 +1,99 @@
+"""Every layer of the training room, and the whole model, against the complex step."""
+
+import numpy as np
+import pytest
+
+from relpos_np.gradcheck import check_gradients
+from relpos_np.train.cross_entropy import cross_entropy_backward, cross_entropy_forward
+from relpos_np.train.embedding import embedding_backward, embedding_forward
+from relpos_np.train.feed_forward import feed_forward_backward, feed_forward_forward
+from relpos_np.train.initial import initial_parameters
+from relpos_np.train.layer_norm import layer_norm_backward, layer_norm_forward
+from relpos_np.train.model import model_backward, model_forward
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(11)
+
+
+def test_embedding_gradient_sums_over_repeated_tokens(rng):
+    tokens = rng.integers(5, size=(2, 7))
+    inputs, grad_output = {"table": rng.normal(size=(5, 3))}, rng.normal(size=(2, 7, 3))
+    _, cache = embedding_forward(tokens, **inputs)
+    grads = {"table": embedding_backward(grad_output, cache)}
+    check_gradients(
+        lambda table: embedding_forward(tokens, table)[0], inputs, grads, grad_output
+    ).assert_ok()
+
+
+def layer_norm_case(rng):
+    inputs = {name: rng.normal(size=3) for name in ("scale", "shift")}
+    return layer_norm_forward, layer_norm_backward, {"x": rng.normal(size=(2, 5, 3)), **inputs}
+
+
+def feed_forward_case(rng):
+    return feed_forward_forward, feed_forward_backward, {
+        "x": rng.normal(size=(2, 5, 3)),
+        "inner_weight": rng.normal(size=(3, 7)), "inner_bias": rng.normal(size=7),
+        "outer_weight": rng.normal(size=(7, 4)), "outer_bias": rng.normal(size=4),
+    }
+
+
+@pytest.mark.parametrize("case", [layer_norm_case, feed_forward_case])
+def test_layer_gradients_match_the_complex_step(rng, case):
+    forward, backward, inputs = case(rng)
+    output, cache = forward(**inputs)
+    grad_output = rng.normal(size=output.shape)
+    grads = backward(grad_output, cache)._asdict()
+    check_gradients(lambda **moved: forward(**moved)[0], inputs, grads, grad_output).assert_ok()
+
+
+def test_cross_entropy_gradient_matches_the_complex_step(rng):
+    inputs = {"logits": 3 * rng.normal(size=(2, 5, 4))}
+    targets, scored = rng.integers(4, size=(2, 5)), rng.random((2, 5)) < 0.6
+    _, cache = cross_entropy_forward(inputs["logits"], targets, scored)
+    grads = {"logits": cross_entropy_backward(cache, grad_loss=1.7)}
+    check_gradients(
+        lambda logits: cross_entropy_forward(logits, targets, scored)[0], inputs, grads, 1.7
+    ).assert_ok()
+
+
+MODELS = {
+    "shaw": dict(k=2),
+    "key table only": dict(k=2, value_table=False),
+    "value table only": dict(k=2, key_table=False),
+    "learned": dict(learned=True),
+    "everything": dict(k=2, num_layers=2, inner_dim=5, learned=True),
+}
+
+
+def whole_model(rng, *, causal, **parts):
+    """Parameters, loss function and gradients of a small model on random tokens."""
+    parameters = initial_parameters(
+        rng, vocabulary=5, classes=3, model_dim=6, num_heads=2, dtype=np.float64, **parts
+    )
+    # Not at their start of ones and zeros, which hide mistakes.
+    parameters = {name: array + 0.3 * rng.normal(size=array.shape)
+                  for name, array in parameters.items()}
+    if "position_table" in parameters:
+        parameters["position_table"] = parameters["position_table"][:8]
+    tokens, targets = rng.integers(5, size=(2, 7)), rng.integers(3, size=(2, 7))
+    scored = rng.random((2, 7)) < 0.7
+    options = dict(num_heads=2, sinusoidal=causal, mask=np.tri(7, dtype=bool) if causal else None)
+
+    def loss(**parameters):
+        logits, _ = model_forward(parameters, tokens, **options)
+        return cross_entropy_forward(logits, targets, scored)[0]
+
+    logits, cache = model_forward(parameters, tokens, **options)
+    _, loss_cache = cross_entropy_forward(logits, targets, scored)
+    return parameters, loss, model_backward(cross_entropy_backward(loss_cache), cache)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("parts", MODELS.values(), ids=MODELS.keys())
+def test_whole_model_gradient_matches_the_complex_step(rng, parts, causal):
+    parameters, loss, grads = whole_model(rng, causal=causal, **parts)
+    assert grads.keys() == parameters.keys()
+    check_gradients(loss, parameters, grads, 1.0, tolerance=1e-12).assert_ok()
