@@ -1,4 +1,7 @@
-"""Every layer of the training room, and the whole model, against the complex step."""
+"""Every layer of the training room, and the whole model, against the complex step.
+
+The last tests plant faults and want them seen.
+"""
 
 import numpy as np
 import pytest
@@ -97,3 +100,45 @@ def test_whole_model_gradient_matches_the_complex_step(rng, parts, causal):
     parameters, loss, grads = whole_model(rng, causal=causal, **parts)
     assert grads.keys() == parameters.keys()
     check_gradients(loss, parameters, grads, 1.0, tolerance=1e-12).assert_ok()
+
+
+
+FAULTS = {
+    "one layer's residual path is lost":
+        lambda grads: grads | {"token_table": 0.5 * grads["token_table"]},
+    "a token that occurs twice counts once":
+        lambda grads: grads | {"token_table": np.sign(grads["token_table"])},
+    "key and value tables swapped": lambda grads: grads | {
+        "layer0.relative_key_table": grads["layer0.relative_value_table"],
+        "layer0.relative_value_table": grads["layer0.relative_key_table"],
+    },
+    "layers in the wrong order": lambda grads: grads | {
+        "layer0.inner_weight": grads["layer1.inner_weight"],
+        "layer1.inner_weight": grads["layer0.inner_weight"],
+    },
+    "mean over all positions, not over those that count":
+        lambda grads: {name: grad * 0.7 for name, grad in grads.items()},
+    "shift of a norm forgotten":
+        lambda grads: grads | {"final_norm.shift": 0 * grads["final_norm.shift"]},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_planted_fault_in_the_model_gradient_is_seen(rng, fault):
+    parameters, loss, grads = whole_model(rng, causal=True, **MODELS["everything"])
+    wrong = fault(grads)
+    changed = {name: wrong[name] for name in wrong if np.any(wrong[name] != grads[name])}
+    assert changed
+    report = check_gradients(loss, parameters, changed, 1.0, tolerance=1e-12)
+    assert all(entry.error > 1e-9 for entry in report.errors), str(report)
+
+
+def test_a_layer_norm_backward_without_its_mean_is_seen(rng):
+    forward, _, inputs = layer_norm_case(rng)
+    output, cache = forward(**inputs)
+    grad_output = rng.normal(size=output.shape)
+    without_mean = grad_output * inputs["scale"] / cache.deviation
+    report = check_gradients(
+        lambda **moved: forward(**moved)[0], inputs, {"x": without_mean}, grad_output
+    )
+    assert report.errors[0].error > 1e-10

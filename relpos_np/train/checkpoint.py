@@ -63,8 +63,9 @@ def load_checkpoint(path, setting, seed):
         If it holds another run, or is no checkpoint.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        # Opened here, because NumPy leaves a torn file open.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
         about = json.loads(str(arrays["about"]))
         adam = AdamState(about["step"], part_of(arrays, "mean"), part_of(arrays, "square"))
         state = TrainState(part_of(arrays, "parameters"), adam, arrays["losses"])

@@ -36,7 +36,7 @@ def score_at(setting, parameters, length):
     """The score at one length: the mean over all scored positions of all test sequences."""
     measure = TASKS[setting.task].measure
     total = count = 0
-    for batch in test_batches(setting, length):
+    for batch in evaluation_batches(setting, length):
         options = model_options(setting, length)
         logits, _ = model_forward(parameters, batch.tokens, **options, attention=gather_forward)
         num_scored = int(np.count_nonzero(batch.scored))
@@ -50,7 +50,7 @@ def score_at(setting, parameters, length):
     return float(total / count)
 
 
-def test_batches(setting, length):
+def evaluation_batches(setting, length):
     """The test sequences of one length, in chunks."""
     task = TASKS[setting.task]
     rng = np.random.default_rng([TEST_SEED, length])

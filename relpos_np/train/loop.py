@@ -86,12 +86,11 @@ def train(setting, seed, state=None, *, keep=None, keep_every=100, progress=True
     """
     setting = complete(setting)
     state = start(setting, seed) if state is None else state
-    bar = tqdm(
-        total=setting.steps, initial=state.adam.step, disable=not progress, leave=False,
-        desc=f"{setting_name(setting)} seed {seed}",
-    )
     try:
-        with bar:
+        with tqdm(
+            total=setting.steps, initial=state.adam.step, disable=not progress, leave=False,
+            desc=f"{setting_name(setting)} seed {seed}",
+        ) as bar:
             while state.adam.step < setting.steps:
                 # One assignment: an interrupt finds the state before the step or after it.
                 state = train_step(setting, seed, state)
