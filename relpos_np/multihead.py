@@ -7,6 +7,7 @@ import numpy as np
 from relpos_np import validate
 from relpos_np.attention import AttentionCache, attention_forward
 from relpos_np.attention_backward import attention_backward
+from relpos_np.heads import merge_heads, split_heads
 
 
 class MultiheadCache(NamedTuple):
@@ -32,29 +33,6 @@ class MultiheadGrads(NamedTuple):
     output_weight: np.ndarray
     relative_key_table: np.ndarray | None
     relative_value_table: np.ndarray | None
-
-
-def split_heads(projected, num_heads):
-    """(batch, length, num_heads * head_dim) to (batch, num_heads, length, head_dim).
-
-    Each head owns a contiguous block of head_dim columns. The transpose is needed: reshaping
-    straight to the final shape would deal out positions to heads.
-
-    >>> split_heads(np.array([[[1, 2, 3, 4], [5, 6, 7, 8]]]), num_heads=2)
-    array([[[[1, 2],
-             [5, 6]],
-    <BLANKLINE>
-            [[3, 4],
-             [7, 8]]]])
-    """
-    batch, length, width = projected.shape
-    return projected.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)
-
-
-def merge_heads(heads):
-    """(batch, num_heads, length, head_dim) to (batch, length, num_heads * head_dim)."""
-    batch, num_heads, length, head_dim = heads.shape
-    return heads.transpose(0, 2, 1, 3).reshape(batch, length, num_heads * head_dim)
 
 
 def multihead_forward(
@@ -119,9 +97,18 @@ def multihead_forward(
 
 
 def multihead_backward(grad_output, cache, *, attention=attention_backward):
-    """Gradients of `multihead_forward`: (batch, length, output_dim) to `MultiheadGrads`.
+    """Gradients of a loss with respect to the arrays that `multihead_forward` was given.
 
-    `attention` is the backward of the attention that the forward was given.
+    Parameters
+    ----------
+    grad_output : ndarray, (batch, length, output_dim)
+    cache : MultiheadCache
+    attention : callable, optional
+        The backward of the attention that the forward was given.
+
+    Returns
+    -------
+    MultiheadGrads
 
     Raises
     ------

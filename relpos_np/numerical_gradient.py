@@ -12,7 +12,19 @@ def complex_step_gradient(function, inputs, name, grad_output, step=1e-100):
 
     ``L(x + i h) = L(x) + i h L'(x) + O(h^2)``: the imaginary part holds the derivative and no
     difference of nearly equal numbers is taken, so h can be so small that only rounding is left
-    (Squire and Trapp 1998). Parameters as in `check_gradients`; returns an array like the input.
+    (Squire and Trapp 1998).
+
+    Parameters
+    ----------
+    function, inputs, grad_output
+        As in `check_gradients`.
+    name : str
+        The input whose gradient is wanted.
+    step : float
+
+    Returns
+    -------
+    ndarray, the shape of the input
 
     Raises
     ------
@@ -38,7 +50,8 @@ def central_difference_gradient(function, inputs, name, grad_output, step=6e-6):
     """Gradient of L by one input from ``(L(x + h) - L(x - h)) / 2h`` per element.
 
     The truncation error falls with h^2, the rounding error grows with 1/h; about the cube root
-    of the unit roundoff, 6e-6, balances them. Parameters as in `check_gradients`.
+    of the unit roundoff, 6e-6, balances them. Parameters and result as in
+    `complex_step_gradient`.
     """
     gradient = np.zeros(inputs[name].shape)
     perturbed = inputs[name].astype(float)
@@ -70,6 +83,14 @@ def taylor_slope(function, inputs, gradients, grad_output, rng):
     float
         The slope between the two smallest steps whose remainder still stands clear of rounding;
         infinity if none does, as for a linear function with its right gradient.
+
+    Examples
+    --------
+    >>> x, one, rng = np.array([1.0, 2.0]), np.ones(2), np.random.default_rng(0)
+    >>> round(taylor_slope(lambda x: x**3, {"x": x}, {"x": 3 * x**2}, one, rng), 1)
+    2.0
+    >>> round(taylor_slope(lambda x: x**3, {"x": x}, {"x": 3.01 * x**2}, one, rng), 1)
+    1.0
     """
     direction = {name: rng.normal(size=inputs[name].shape) for name in gradients}
     slope = sum(np.sum(gradients[name] * direction[name]) for name in gradients)

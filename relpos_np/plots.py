@@ -95,8 +95,7 @@ def matrix_figure(
 
 def draw_matrix(axes, matrix, *, signed, limit, numbers=None):
     """One heatmap on `axes`; masked pairs (not finite) are grey. Returns the image."""
-    colours = matplotlib.colormaps["RdBu_r" if signed else "magma_r"].copy()
-    colours.set_bad("0.85")
+    colours = matplotlib.colormaps["RdBu_r" if signed else "magma_r"].with_extremes(bad="0.85")
     shown = np.ma.masked_invalid(matrix.astype(float))
     # Vector cells have thin edges of their colour, or viewers show hairlines between them.
     vector = max(matrix.shape) <= LARGEST_AS_VECTORS
@@ -167,6 +166,19 @@ def weights_figure(weights, tokens=None, limit=None):
         list(weights), symbol=r"$\alpha_{ij}$", signed=False, query_tokens=tokens, limit=limit,
         titles=head_titles(weights),
     )
+
+
+def table_figure(tables, *, symbol=r"$w^K_r$", titles=None, limit=None):
+    """Position tables side by side: one (2k+1, head_dim) or a list, rows -k .. k, to Figure."""
+    tables = [tables] if np.ndim(tables) == 2 else list(tables)
+    figure = matrix_figure(
+        tables, symbol=symbol, titles=titles, signed=True, limit=limit, numbers=False
+    )
+    for axes, table in zip(figure.axes, tables, strict=False):
+        k = len(table) // 2
+        axes.set(xlabel="component d", ylabel="relative position r")
+        axes.yaxis.set_major_formatter(lambda row, _, k=k: f"{round(row) - k:d}")
+    return figure
 
 
 def head_titles(per_head):

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from inputs import random_inputs, random_mask
+from inputs import NAMES, random_inputs, random_mask
 
 from relpos_np import (
     AttentionCache,
@@ -85,7 +85,9 @@ def test_the_edges_of_every_size_equal_the_double_loop(form, sizes, query_start,
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shape", [(7, 7), (1, 7), (7, 1), (2, 1, 1, 7), (1, 3, 1, 1), (2, 3, 7, 7)])
+@pytest.mark.parametrize(
+    "shape", [(7, 7), (1, 7), (7, 1), (2, 1, 1, 7), (1, 3, 1, 1), (2, 3, 7, 7)]
+)
 def test_a_mask_of_any_broadcast_shape_equals_the_double_loop(form, shape):
     rng = np.random.default_rng(4)
     mask = rng.random(shape) < 0.6
@@ -189,6 +191,17 @@ def test_cached_decoding_in_any_chunks_equals_the_full_causal_pass():
                 inputs["relative_value_table"], mask=causal[start:end, :end], query_start=start,
             )
             np.testing.assert_allclose(output, full[:, :, start:end], rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_imaginary_part_passes_through_every_stage(form, name):
+    rng = np.random.default_rng(14)
+    inputs = random_inputs(rng)
+    inputs[name] = inputs[name] + 1e-100j  # warnings are errors here, ComplexWarning too
+    output, cache = form(**inputs, mask=random_mask(rng))
+    assert np.iscomplexobj(output)
+    assert np.abs(cache.output.imag).max() > 0
 
 
 def test_the_cache_lists_the_stages_in_the_order_of_the_recipe():

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from relpos_np import plots, relative_position_matrix
+
+
+def test_signed_colours_are_symmetric_about_a_white_zero():
+    figure = plots.position_figure(relative_position_matrix(3, 5, query_start=0))
+    mesh = figure.axes[0].collections[0]
+    assert mesh.get_clim() == (-4, 4)
+    np.testing.assert_allclose(mesh.to_rgba(0.0)[:3], 0.97, atol=0.01)
+
+
+def test_weights_start_at_zero_and_panels_share_one_scale():
+    weights = np.array([[[0.1, 0.2], [0.3, 0.0]], [[0.9, 0.0], [0.0, 0.5]]])
+    figure = plots.weights_figure(weights, tokens=["a", "b"])
+    limits = [axes.collections[0].get_clim() for axes in figure.axes[:2]]
+    assert limits == [(0, 0.9), (0, 0.9)]
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["a", "b"]
+
+
+def test_query_runs_down_and_key_runs_right_with_names_and_a_titled_colour_bar():
+    figure = plots.index_figure(np.array([[2, 3], [1, 2]]))
+    axes, colour_bar = figure.axes
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("key position j", "query position i")
+    assert colour_bar.get_title(loc="left") == "table row"
+    assert [text.get_text() for text in axes.texts] == ["2", "3", "1", "2"]
+
+
+def test_masked_pairs_are_grey_and_do_not_spoil_the_scale():
+    scores = np.array([[1.0, -np.inf], [-2.0, 0.5]])
+    mesh = plots.matrix_figure(scores, symbol="e").axes[0].collections[0]
+    assert mesh.get_clim() == (-2, 2)
+    assert mesh.get_array().mask.sum() == 1
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_the_same_figure_gives_the_same_bytes_and_leaves_no_other_file(tmp_path, suffix):
+    for name in ("first", "second"):
+        figure = plots.position_figure(relative_position_matrix(4))
+        plots.save_figure(figure, tmp_path / "new" / f"{name}{suffix}")
+    first, second = sorted((tmp_path / "new").iterdir())
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_format_that_is_not_reproducible_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.svg or \.png"):
+        plots.save_figure(plots.index_figure(np.array([[1]])), tmp_path / "figure.pdf")
+
+
+def test_a_matrix_with_other_than_two_axes_is_refused():
+    with pytest.raises(ValueError, match=r"got shape \(1, 2, 2, 2\)"):
+        plots.matrix_figure(np.ones((1, 2, 2, 2)), symbol="x")
+
+
+def test_curves_have_units_a_legend_and_a_spread():
+    curves = {"a": ([1, 2], [3.0, 4.0], [2.5, 3.5], [3.5, 4.5]), "b": ([1, 2], [1.0, 2.0])}
+    axes = plots.curves_figure(curves, x_label="length", y_label="time (s)", log=True).axes[0]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert len(axes.collections) == 1
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
