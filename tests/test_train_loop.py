@@ -15,7 +15,8 @@ from relpos_np.train.evaluate import evaluate, evaluation_batches
 from relpos_np.train.loop import start, train, train_step
 from relpos_np.train.published import EXPERIMENTS, published_scores, settings_of
 from relpos_np.train.run import run
-from relpos_np.train.setting import TASKS, Setting, complete, setting_name
+from relpos_np.train.setting import Setting, complete, setting_name
+from relpos_np.train.task import TASKS
 
 SHORT = Setting("copy", k=2, steps=8)
 
@@ -153,7 +154,7 @@ def command(*words):
 
 
 def test_a_killed_command_goes_on_to_the_numbers_of_one_that_was_not(tmp_path):
-    words = ("--task", "parity", "--k", "1", "--steps", "600", "--runs", str(tmp_path))
+    words = ("--task", "parity", "--k", "1", "--steps", "200", "--runs", str(tmp_path))
     process = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True)
     bar = ""
     while bar.count("it/s") < 2:  # the second bar shows the first steps done
@@ -162,10 +163,10 @@ def test_a_killed_command_goes_on_to_the_numbers_of_one_that_was_not(tmp_path):
     _, error = process.communicate()
     assert process.returncode == 130, error
     assert "the same command goes on there" in error
-    setting = Setting("parity", k=1, steps=600)
+    setting = Setting("parity", k=1, steps=200)
     path = checkpoint_path(tmp_path, setting, 0)
     stopped_at = load_checkpoint(path, setting, 0)[0].adam.step
-    assert 0 < stopped_at < 600
+    assert 0 < stopped_at < 200
     whole = train(setting, 0, progress=False)
     run(setting, 0, tmp_path, progress=False)
     assert_same_bits(load_checkpoint(path, setting, 0)[0], whole)

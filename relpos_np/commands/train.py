@@ -8,11 +8,18 @@ from pathlib import Path
 
 SUMMARY = "train small models with our own backward passes, and print the scores by length"
 
+UNITS = {
+    "accuracy": "accuracy",
+    "nats": "nats per character",
+    "target weight": "attention on the token to be copied",
+}
+
 
 def add_arguments(parser):
     """Options of the command; what is left out follows from the task."""
     parser.add_argument("--task", help="copy (default), order, induction, reversal, parity, text "
-                        "(masked characters) or next (next characters)")
+                        "(masked characters), next (next characters) or dilution (copy; its "
+                        "weights are measured)")
     parser.add_argument("--encoding", help="none, sinusoidal, learned or shaw (default)")
     parser.add_argument("--k", type=int, help="shaw: clipping distance (default: 4)")
     parser.add_argument("--terms", help="shaw: both tables (default), key, value or neither")
@@ -78,13 +85,12 @@ def run_all(settings, seeds, folder):
 def print_tables(experiments, scores):
     """One table per experiment."""
     from relpos_np.train.run import score_table
-    from relpos_np.train.setting import TASKS, setting_name
+    from relpos_np.train.setting import setting_name
+    from relpos_np.train.task import TASKS
 
     for title, settings in experiments.items():
         names = [setting_name(setting) for setting in settings]
-        measure = TASKS[settings[0].task].measure
-        unit = "accuracy by length" if measure == "accuracy" else "nats per character by length"
-        print(f"\n{title}: {unit}")
+        print(f"\n{title}: {UNITS[TASKS[settings[0].task].measure]} by length")
         print(score_table({name: scores[name] for name in names}))
 
 

@@ -5,7 +5,9 @@ import numpy as np
 from relpos_np.fast.gather import gather_forward
 from relpos_np.train.cross_entropy import cross_entropy_forward
 from relpos_np.train.model import model_forward
-from relpos_np.train.setting import TASKS, complete, model_options
+from relpos_np.train.setting import complete, model_options
+from relpos_np.train.task import TASKS
+from relpos_np.train.tasks import COPY_OFFSET
 
 TEST_SEED = 2**32 - 1  # no training seed: the same test sequences for every run
 TEST_TOKENS = 16384  # as many sequences of a length as give this many tokens, or a task's minimum
@@ -13,7 +15,7 @@ CHUNK_TOKENS = 4096  # so many at a time, to bound the memory
 
 
 def evaluate(setting, parameters, lengths=None):
-    """Accuracy, or nats per character, at each test length.
+    """What the task measures, at each test length.
 
     Parameters
     ----------
@@ -34,20 +36,36 @@ def evaluate(setting, parameters, lengths=None):
 
 def score_at(setting, parameters, length):
     """The score at one length: the mean over all scored positions of all test sequences."""
-    measure = TASKS[setting.task].measure
+    score_batch = MEASURES[TASKS[setting.task].measure]
     total = count = 0
     for batch in evaluation_batches(setting, length):
         options = model_options(setting, length)
-        logits, _ = model_forward(parameters, batch.tokens, **options, attention=gather_forward)
-        num_scored = int(np.count_nonzero(batch.scored))
-        if measure == "accuracy":
-            total += np.count_nonzero((logits.argmax(axis=-1) == batch.targets)[batch.scored])
-        else:
-            total += num_scored * float(
-                cross_entropy_forward(logits, batch.targets, batch.scored)[0]
-            )
+        logits, cache = model_forward(
+            parameters, batch.tokens, **options, attention=gather_forward
+        )
+        num_scored = np.count_nonzero(batch.scored)
+        total += num_scored * score_batch(logits, cache, batch)
         count += num_scored
-    return float(total / count)
+    return float(np.max(total / count))  # of the heads, if there is a score for each
+
+
+def accuracy(logits, cache, batch):
+    """Share of the scored positions where the right class has the highest logit."""
+    return np.mean((logits.argmax(axis=-1) == batch.targets)[batch.scored])
+
+
+def nats(logits, cache, batch):
+    """Cross entropy."""
+    return float(cross_entropy_forward(logits, batch.targets, batch.scored)[0])
+
+
+def target_weight(logits, cache, batch):
+    """Attention of each head on the token that the copy task asks for."""
+    weights = cache.blocks[0].attention.attention.weights
+    return np.diagonal(weights, -COPY_OFFSET, axis1=2, axis2=3).mean(axis=(0, 2), dtype=float)
+
+
+MEASURES = {"accuracy": accuracy, "nats": nats, "target weight": target_weight}
 
 
 def evaluation_batches(setting, length):

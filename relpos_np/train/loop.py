@@ -12,7 +12,8 @@ from relpos_np.fast.gather import gather_backward, gather_forward
 from relpos_np.train.adam import AdamState, adam_start, adam_step, learning_rate_at
 from relpos_np.train.cross_entropy import cross_entropy_backward, cross_entropy_forward
 from relpos_np.train.model import model_backward, model_forward
-from relpos_np.train.setting import TASKS, complete, model_options, parameters_of, setting_name
+from relpos_np.train.setting import complete, model_options, parameters_of, setting_name
+from relpos_np.train.task import TASKS
 
 BATCH = 32
 WARMUP_STEPS = 100

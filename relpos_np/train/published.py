@@ -30,6 +30,7 @@ EXPERIMENTS = {
     "next": [*without_tables("next"), Setting("next", k=8)],
     "reversal": [*without_tables("reversal"), Setting("reversal")],
     "parity": [*without_tables("parity"), Setting("parity")],
+    "dilution": [Setting("dilution")],
 }
 
 

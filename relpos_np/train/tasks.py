@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 VOCABULARY = 16
+COPY_OFFSET = 3
 NUM_PAIRS = 6
 
 
@@ -20,7 +21,7 @@ class Batch(NamedTuple):
     scored: np.ndarray  # (b, length) bool, True = the answer at this position counts
 
 
-def copy_batch(rng, batch, length, offset=3):
+def copy_batch(rng, batch, length, offset=COPY_OFFSET):
     """At every position: which token stands `offset` places back?
 
     >>> for part in copy_batch(np.random.default_rng(0), batch=1, length=6):
