@@ -62,7 +62,7 @@ def make_case(name, query_len, key_len, rng):
     return (lambda **arrays: forward(**arrays, **options)[0]), inputs, gradients, grad_output
 
 
-@pytest.mark.parametrize(("query_len", "key_len"), [(7, 7), (3, 7), (1, 1)])
+@pytest.mark.parametrize(("query_len", "key_len"), [(6, 6), (3, 5), (1, 1)])
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_by_hand_equal_the_complex_step(name, query_len, key_len, rng):
     check_gradients(*make_case(name, query_len, key_len, rng)).assert_ok()
@@ -70,11 +70,10 @@ def test_gradients_by_hand_equal_the_complex_step(name, query_len, key_len, rng)
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_gradient_that_is_one_percent_off_is_caught(name, rng):
-    function, inputs, gradients, grad_output = make_case(name, 3, 7, rng)
-    for planted in gradients:
-        spoilt = {**gradients, planted: gradients[planted] * 1.01}
-        report = check_gradients(function, inputs, spoilt, grad_output)
-        assert [entry.name for entry in report.errors if entry.error > 1e-10] == [planted]
+    function, inputs, gradients, grad_output = make_case(name, 2, 5, rng)
+    for planted, gradient in gradients.items():
+        report = check_gradients(function, inputs, {planted: gradient * 1.01}, grad_output)
+        assert report.errors[0].error > 1000 * report.tolerance
 
 
 def test_sinusoids_pass_the_gradient_on(rng):
