@@ -5,6 +5,7 @@ queries' and keys' vectors head by head, which is what a layer with one head and
 projections does.
 """
 
+import math
 from functools import partial
 
 import numpy as np
@@ -26,8 +27,8 @@ def absolute_forward(encode, query, key, value, *arguments, mask=None, query_sta
         return encode(folded, *arguments, query_start=start).reshape(x.shape)
 
     query, key = encoded(query, query_start or 0), encoded(key, 0)
-    logits = np.einsum("bhid,bhjd->bhij", query, key) / np.sqrt(HEAD_DIM)
-    output, attend = attend_forward(logits.astype(query.dtype), value, mask)
+    logits = np.einsum("bhid,bhjd->bhij", query, key) / math.sqrt(HEAD_DIM)
+    output, attend = attend_forward(logits, value, mask)
     return output, (query, key, attend)
 
 

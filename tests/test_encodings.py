@@ -144,3 +144,35 @@ XL = (np.ones((3, 8, 6)), np.ones((3, 6)), np.ones((3, 6)))
 def test_what_makes_no_sense_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+SINGLE = np.float32
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: encodings.sinusoidal_forward([[[1.0, 2.0]]]), "list"),
+        (lambda: encodings.sinusoidal_forward(ONES[0], query_start=1.5), "got 1.5"),
+        (lambda: encodings.learned_absolute_forward(ONES[0], np.ones((9, 6), SINGLE)), "float32"),
+        (lambda: encodings.t5_forward(ONES, ONES, ONES, np.ones((32, 3), SINGLE)), "float32"),
+        (lambda: encodings.alibi_forward(ONES, ONES, ONES, np.ones(3, SINGLE)), "float32"),
+        (lambda: encodings.rope_forward(ONES, ONES.astype(SINGLE), ONES), "float32"),
+        (lambda: encodings.transformer_xl_forward(ONES, ONES, ONES, *XL[:2], np.ones((3, 6), int)),
+         "int"),
+        (lambda: encodings.music_transformer_forward(ONES, ONES, ONES, np.ones((4, 6), SINGLE)),
+         "float32"),
+    ],
+)
+def test_precisions_that_differ_are_refused_in_words(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("name", ["t5", "alibi", "rope", "transformer_xl", "music_transformer"])
+def test_an_upstream_gradient_of_another_shape_is_refused(name):
+    parameters = {"t5": [np.ones((32, 3))], "transformer_xl": XL, "music_transformer": [ONES[0, 0]]}
+    forward = getattr(encodings, f"{name}_forward")
+    _, cache = forward(ONES, ONES, ONES, *parameters.get(name, ()))
+    with pytest.raises(ValueError, match="grad_output has shape"):
+        getattr(encodings, f"{name}_backward")(ONES[:1], cache)

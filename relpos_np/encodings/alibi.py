@@ -56,12 +56,18 @@ def alibi_forward(
     output : ndarray, (batch, num_heads, query_len, value head_dim)
     cache : AlibiCache
 
+    Raises
+    ------
+    ValueError, TypeError
+        If shapes or precisions do not fit, or the form is unknown.
+
     Notes
     -----
     Press et al. 2022, section 3. The bias is added after the scale, not scaled with the content.
     """
     validate.attention_inputs(query, key, value, None, None, mask)
     slopes = alibi_slopes(query.shape[1]).astype(real_dtype(query)) if slopes is None else slopes
+    validate.same_precision({"query": query, "slopes": slopes})
     if slopes.shape != (query.shape[1],):
         raise ValueError(f"slopes have shape {slopes.shape}, one per head is ({query.shape[1]},)")
     steps = alibi_steps(query.shape[2], key.shape[2], query_start, form)

@@ -47,16 +47,19 @@ def rope_forward(
     output : ndarray, (batch, num_heads, query_len, value head_dim)
     cache : RopeCache
 
+    Raises
+    ------
+    ValueError, TypeError
+        If shapes or precisions do not fit, head_dim is odd, or the layout is unknown.
+
     Notes
     -----
     Su et al. 2021, equation (16): ``(R_i q)^T (R_j k) = q^T R_(j-i) k``. Nothing is added to the
     logits or the values, and there is nothing to learn.
     """
     validate.attention_inputs(query, key, value, None, None, mask)
-    # Column 0 holds 0 - (query_start + i): the queries' positions, checked as everywhere else.
-    position = relative_position_matrix(query.shape[2], key.shape[2], query_start)
-    query_position = -position[:, 0] if key.shape[2] else np.arange(query.shape[2])
-    query_angle = rope_angle(query_position, query.shape[3], base)
+    query_start = first_query(query.shape[2], key.shape[2], query_start)
+    query_angle = rope_angle(query_start + np.arange(query.shape[2]), query.shape[3], base)
     key_angle = rope_angle(np.arange(key.shape[2]), key.shape[3], base)
 
     rotated_query = rotate(query, query_angle, layout)
@@ -64,6 +67,12 @@ def rope_forward(
     logits = np.einsum("bhid,bhjd->bhij", rotated_query, rotated_key) / math.sqrt(query.shape[3])
     output, attend = attend_forward(logits, value, mask)
     return output, RopeCache(layout, query_angle, key_angle, rotated_query, rotated_key, attend)
+
+
+def first_query(query_len, key_len, query_start):
+    """`query_start` under the rule of all rooms: 0 by default, but said when lengths differ."""
+    relative_position_matrix(query_len, key_len, query_start)  # raises
+    return query_start or 0
 
 
 def rope_backward(grad_output, cache):

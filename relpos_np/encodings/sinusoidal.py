@@ -3,7 +3,7 @@
 import numpy as np
 
 from relpos_np.encodings.attend import real_dtype
-from relpos_np.validate import whole_number
+from relpos_np.validate import same_precision, whole_number
 
 
 def sinusoidal_encoding(positions, model_dim, *, layout="interleaved", dtype=np.float64):
@@ -66,12 +66,20 @@ def sinusoidal_forward(x, *, query_start=0):
     -------
     ndarray, the shape and dtype of `x`
 
+    Raises
+    ------
+    ValueError, TypeError
+        If `x` is not (batch, length, even model_dim) or `query_start` not an integer.
+
     Examples
     --------
     >>> sinusoidal_forward(np.ones((1, 1, 2)))
     array([[[1., 2.]]])
     """
-    positions = query_start + np.arange(x.shape[1])
+    same_precision({"x": x})
+    if x.ndim != 3:
+        raise ValueError(f"x has shape {x.shape}; it must be (batch, length, model_dim)")
+    positions = whole_number("query_start", query_start) + np.arange(x.shape[1])
     return x + sinusoidal_encoding(positions, x.shape[2], dtype=real_dtype(x))
 
 
