@@ -168,14 +168,18 @@ def weights_figure(weights, tokens=None, limit=None):
     )
 
 
-def table_figure(tables, *, symbol=r"$w^K_r$", titles=None, limit=None):
+def table_figure(
+    tables, *, symbol=r"$w^K_r$", titles=None, limit=None, panel=3.4, columns=None
+):
     """Position tables side by side: one (2k+1, head_dim) or a list, rows -k .. k, to Figure."""
     tables = [tables] if np.ndim(tables) == 2 else list(tables)
     figure = matrix_figure(
-        tables, symbol=symbol, titles=titles, signed=True, limit=limit, numbers=False
+        tables, symbol=symbol, titles=titles, signed=True, limit=limit, numbers=False,
+        panel=panel, columns=columns,
     )
     for axes, table in zip(figure.axes, tables, strict=False):
         k = len(table) // 2
+        axes.set_aspect("auto")  # nine rows of a hundred components would be a thin line
         axes.set(xlabel="component d", ylabel="relative position r")
         axes.yaxis.set_major_formatter(lambda row, _, k=k: f"{round(row) - k:d}")
     return figure
