@@ -17,7 +17,7 @@ from peers.recordings import FOLDER, case_of, load, peers
 from peers.shaw import NAMES, SHAW_PEERS
 
 from relpos_np import attention_forward, conventions
-from relpos_np.multihead import merge_heads
+from relpos_np.heads import merge_heads
 
 CAUSAL = np.tril(np.ones((9, 9), dtype=bool))
 

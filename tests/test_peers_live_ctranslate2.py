@@ -5,12 +5,13 @@ import pytest
 from peers.layers import layer_norm
 
 from relpos_np import attention_forward
-from relpos_np.multihead import merge_heads, split_heads
+from relpos_np.heads import merge_heads, split_heads
 
 ctranslate2 = pytest.importorskip(
     "ctranslate2", reason="ctranslate2 is not installed: pip install 'relpos-np[peers]'"
 )
 
+pytestmark = pytest.mark.peers
 MODEL_DIM, NUM_HEADS, HIDDEN, K = 12, 3, 10, 2
 SPECIAL = ("<unk>", "<s>", "</s>")
 VOCABULARY = [*SPECIAL, *(f"w{number}" for number in range(15))]

@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what other packages say at import is not ours to fail on
     torch = pytest.importorskip("torch", reason=f"torch {HINT}")
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("default")]
 BATCH, LENGTH, MODEL_DIM = 3, 11, 12
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5}
 

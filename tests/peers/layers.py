@@ -6,7 +6,7 @@ A weight is (out, in) and multiplies from the right, ``x @ weight.T + bias``.
 import numpy as np
 
 from relpos_np import attention_backward, attention_forward
-from relpos_np.multihead import merge_heads, split_heads
+from relpos_np.heads import merge_heads, split_heads
 
 NUM_HEADS = 2  # in every recording
 

@@ -8,7 +8,7 @@ from peers.layers import NUM_HEADS, layer_norm
 from relpos_np import encodings
 from relpos_np.encodings.attend import attend_forward
 from relpos_np.encodings.relative_shift import relative_shift, relative_shift_two_directional
-from relpos_np.multihead import merge_heads, split_heads
+from relpos_np.heads import merge_heads, split_heads
 
 
 def hf_transfo_xl(case):

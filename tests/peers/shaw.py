@@ -10,7 +10,7 @@ import numpy as np
 from peers.layers import NUM_HEADS, layer_norm, linear, self_attention
 
 from relpos_np import attention_backward, attention_forward, conventions
-from relpos_np.multihead import merge_heads, split_heads
+from relpos_np.heads import merge_heads, split_heads
 
 # Names of a package's projections to query, key, value and output.
 NAMES = {
