@@ -1,0 +1,169 @@
+"""From what a candidate did to what it did wrong, in words."""
+
+import numpy as np
+
+from relpos_np.verify import backward_formula, formula, hidden_rows, layer_formula
+from relpos_np.verify.expected import (
+    first_stage_difference,
+    gradient_differences,
+    output_difference,
+    output_ratio,
+)
+from relpos_np.verify.match import gradients_fit, matching, matching_pairs
+from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER
+from relpos_np.verify.mistakes.mistake import Mistake
+from relpos_np.verify.report import CANNOT_RUN, UNKNOWN, Finding, shortened
+
+RIGHT = {**layer_formula.RIGHT, **formula.RIGHT, **backward_formula.RIGHT}
+
+# The formula itself, to be matched with the other habits for rows that may attend to nothing.
+NOTHING_CHANGED = Mistake("", {}, "CONVENTION", wrote="", why="")
+
+# Breaches of the contract that say nothing about the formula: such runs are not matched with it.
+NO_ANSWER = {"hangs", "no_array", "not_deterministic"}
+
+
+def entries_for(runs):
+    """The part of the catalogue that can explain these runs."""
+    entries = (*LAYER, *FORWARD) if any(run.case.num_heads for run in runs) else FORWARD
+    return [entry for entry in entries if entry.verdict != CORRECT]
+
+
+def contract_findings(runs):
+    """One finding per kind of breach: wrong shape or dtype, changed inputs, ..."""
+    kinds = {}
+    for run in runs:
+        for name, sentence in run.faults:
+            kinds.setdefault(name, []).append((run.case.id, sentence))
+    nothing_came = not any(run.stages for run in runs)
+    return [
+        Finding(
+            CANNOT_RUN if nothing_came else "MISTAKE", name,
+            (places[0][1], f"in {shortened([case for case, _ in places])}"),
+        )
+        for name, places in kinds.items()
+    ]
+
+
+def output_findings(runs, dtype):
+    """What explains the outputs (and the exceptions), if something is wrong with them."""
+    answered = [run for run in runs if not NO_ANSWER & {name for name, _ in run.faults}]
+    wrong = [run for run in answered if run.raised or output_ratio(run, precision(run, dtype)) > 1]
+    if not wrong or not any(run.stages for run in runs):
+        return []
+    for trial in dict.fromkeys((np.dtype(dtype), np.dtype(np.float32))):
+        if trial.itemsize > np.dtype(dtype).itemsize:
+            break
+        lower = trial != dtype
+        if lower and not any(run.raised or output_ratio(run, trial) > 1 for run in answered):
+            return [only_float32(wrong)]
+        note = ("and it computes in float32 inside",) if lower else ()
+        found = named(answered, trial)
+        if found:
+            return [finding._replace(lines=(*finding.lines, *note)) for finding in found]
+    comparable = [run for run in wrong if run.stages
+                  and run.stages["output"].shape == run.case.expected["output"].shape]
+    if not comparable:
+        return []  # the breach of the contract says it all
+    return pairs_found(answered, comparable, dtype) or [unknown(comparable, dtype)]
+
+
+def precision(run, dtype):
+    """The dtype to hold a run to: its own, if that is the coarser one."""
+    own = run.stages["output"].dtype if run.stages else np.dtype(dtype)
+    if not np.issubdtype(own, np.floating):
+        return np.dtype(dtype)
+    return max(own, np.dtype(dtype), key=lambda d: np.finfo(d).eps)
+
+
+def named(runs, dtype):
+    """Findings for the catalogue entries that explain all runs."""
+    habit = matching([NOTHING_CHANGED], runs, dtype)
+    if habit:
+        return [hidden_rows_finding(habit[0][1])]
+    found = matching(entries_for(runs), runs, dtype)
+    return [entry_finding(entry, habit) for entry, habit in found]
+
+
+def entry_finding(entry, habit="zeros"):
+    """What the catalogue has to say about an entry."""
+    lines = [f"written:  {entry.wrote}", f"right:    {RIGHT.get(entry.stage, '')}", entry.why]
+    if entry.repair:
+        label = "factor: " if entry.verdict == "RESCALE" else "convert:"
+        lines.append(f"{label}  {entry.repair}")
+    if entry.seen_in:
+        lines.append(f"seen in:  {entry.seen_in}")
+    if habit != "zeros":
+        lines.append(f"and {hidden_rows.ABOUT[habit]}")
+    return Finding(entry.verdict, entry.name, tuple(lines))
+
+
+def hidden_rows_finding(habit):
+    return Finding("CONVENTION", f"hidden_rows_{habit}", (
+        hidden_rows.ABOUT[habit], "here:     zeros", f"convert:  {hidden_rows.REPAIR}"))
+
+
+def only_float32(wrong):
+    return Finding("MISTAKE", "float32_inside", (
+        "right to float32 precision only: something inside (often the softmax) is computed in "
+        "float32", f"in {shortened([run.case.id for run in wrong])}"))
+
+
+def pairs_found(runs, wrong, dtype):
+    """Findings for pairs of mistakes made together."""
+    sieve = min(wrong, key=lambda run: run.stages["output"].size)
+    pairs = matching_pairs(entries_for(runs), runs, dtype, sieve)
+    return [
+        Finding("MISTAKE", f"{first.name} + {second.name}", tuple(
+            line for entry in (first, second) for line in entry_finding(entry).lines))
+        for first, second in pairs
+    ]
+
+
+def unknown(wrong, dtype):
+    """Facts about a mistake that nobody has listed: where it first differs."""
+    smallest = min(wrong, key=lambda run: run.stages["output"].size)
+    lines = ["no known mistake, and no two together, give these outputs"]
+    stage = first_stage_difference(smallest, precision(smallest, dtype))
+    if stage:
+        lines.append(f"the first stage that differs is {stage.name}: {said(stage)}")
+        lines.append(f"right:    {RIGHT.get(stage.name, stage.name)}")
+    difference = output_difference(smallest, precision(smallest, dtype))
+    if difference:
+        lines.append(f"smallest case that differs is {smallest.case.id}: output {said(difference)}")
+    return Finding(UNKNOWN, "", tuple(lines))
+
+
+def said(difference):
+    """A difference in one line."""
+    place = ", ".join(map(str, difference.index))
+    return (f"[{place}] is {difference.got:.9g}, right {difference.expected:.9g} "
+            f"({difference.count} of {difference.size} elements differ)")
+
+
+def gradient_findings(runs, dtype):
+    """What explains the gradients, if some are wrong though the outputs are right."""
+    asked = [run for run in runs if run.grads or run.grads_raised]
+    wrong = {run.case.id: gradient_differences(run, gradient_precision(run, dtype))
+             for run in asked}
+    wrong = {case: differences for case, differences in wrong.items() if differences}
+    if not wrong:
+        return [], ()
+    differences = tuple(d for found in wrong.values() for d in found)
+    entries = [] if asked[0].case.num_heads else BACKWARD
+    found = [entry_finding(entry) for entry in entries if gradients_fit(entry, asked, dtype)]
+    names = sorted({d.name.removeprefix("grad_") for d in differences})
+    given = next(run.grads for run in asked if run.grads)
+    right = [name for name in given if name not in names]
+    where = (f"wrong gradients: {', '.join(names)}; right: {', '.join(right) or 'none'}",)
+    if found:
+        return [finding._replace(lines=(*finding.lines, *where)) for finding in found], differences
+    first = differences[0]
+    return [Finding(UNKNOWN, "", (
+        "the outputs are right, the gradients are not, and no known mistake gives them", *where,
+        f"first in {first.case}: {first.name} {said(first)}"))], differences
+
+
+def gradient_precision(run, dtype):
+    return max((np.dtype(dtype), *(grad.dtype for grad in run.grads.values())),
+               key=lambda d: np.finfo(d).eps)

@@ -1,0 +1,87 @@
+"""Which known mistakes could this run not have noticed, and why?"""
+
+import functools
+
+import numpy as np
+
+from relpos_np.verify.backward_formula import run_backward
+from relpos_np.verify.cases import find_case
+from relpos_np.verify.compare import compare
+from relpos_np.verify.expected import conditions
+from relpos_np.verify.match import known_outcome
+from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER, find
+
+NO_GRADIENTS = "no gradients were given: grads=..."
+NO_LAYER = "the layer was not run: layer=True"
+
+
+def not_excluded(ran, cases, dtype, gradients):
+    """Known mistakes that would have passed this run too, by the reason why.
+
+    Parameters
+    ----------
+    ran : sequence of Case
+        Those in which an output was judged.
+    cases : sequence of Case
+        All of the kind; one that was not run may be the one that would have told.
+    dtype : dtype
+    gradients : sequence of str
+        Names of the inputs whose gradients were judged.
+
+    Returns
+    -------
+    tuple of (str, tuple of str)
+        Reason, names.
+    """
+    layer = any(case.num_heads for case in cases)
+    reasons = {}
+    for entry in (*LAYER, *FORWARD) if layer else FORWARD:
+        if entry.verdict != CORRECT:
+            file_under(reasons, entry, ran, cases, functools.partial(shows, entry, dtype=dtype))
+    if layer:
+        return as_pairs(reasons)  # the way back is judged against no catalogue there
+    for entry in BACKWARD if gradients else ():
+        file_under(reasons, entry, ran, cases, lambda case, entry=entry: shows_in_gradients(
+            entry.name, case.id, np.dtype(dtype), tuple(gradients)))
+    if not gradients:
+        reasons[NO_GRADIENTS] = [entry.name for entry in BACKWARD]
+    reasons[NO_LAYER] = [entry.name for entry in LAYER]
+    return as_pairs(reasons)
+
+
+def as_pairs(reasons):
+    return tuple((reason, tuple(names)) for reason, names in reasons.items())
+
+
+def file_under(reasons, entry, ran, cases, shows_in):
+    """Add the entry to `reasons` unless a case that was run shows it."""
+    if any(shows_in(case) for case in ran):
+        return
+    ids = [case.id for case in ran]
+    telling = [case.id for case in cases if case.id not in ids and shows_in(case)]
+    reason = f"it shows in {' and '.join(telling[:3])}" if telling else "no case shows it here"
+    reasons.setdefault(reason, []).append(entry.name)
+
+
+def shows(entry, case, dtype):
+    """Whether a mistake makes a case fail: it raises, or leaves the tolerance."""
+    wrong = known_outcome(entry, case, dtype)
+    return wrong.output is None or compare(
+        case.id, "output", wrong.output, case.expected["output"], conditions(case)["output"],
+        dtype) is not None
+
+
+@functools.cache
+def shows_in_gradients(name, case_id, dtype, gradients):
+    """Whether a mistake of the way back makes a gradient of a case fail."""
+    case = find_case(case_id)
+    try:
+        x = run_backward(case.formula_inputs(dtype), case.grad_output.astype(dtype),
+                         find(name).change)
+    except (IndexError, ValueError):
+        return True
+    return any(
+        compare(case.id, name, x.returned[name], case.expected[f"grad_{name}"],
+                conditions(case)[f"grad_{name}"], dtype)
+        for name in gradients if x.returned[name] is not None
+    )

@@ -1,0 +1,87 @@
+"""From all runs of a candidate to one report."""
+
+from relpos_np.verify.diagnose import (
+    contract_findings,
+    gradient_findings,
+    output_findings,
+    precision,
+)
+from relpos_np.verify.exclude import not_excluded
+from relpos_np.verify.expected import output_difference, output_ratio
+from relpos_np.verify.report import CANNOT_RUN, PASS, CaseResult, Finding, Report, gravest
+
+
+def judge(name, runs, left_out, cases, dtype):
+    """The report on runs of a candidate, live or read from files.
+
+    Parameters
+    ----------
+    name : str
+        Of the candidate.
+    runs : sequence of Run
+    left_out : dict of str to str
+        Case id to the reason why it was not run.
+    cases : sequence of Case
+        All of the kind.
+    dtype : dtype of the inputs
+
+    Returns
+    -------
+    Report
+    """
+    findings = output_findings(runs, dtype)
+    explained = {"raises", "wrong_shape"} if any(finding.name for finding in findings) else set()
+    differences = tuple(
+        difference for run in runs if run.stages
+        if (difference := output_difference(run, precision(run, dtype)))
+    )
+    remarks = merged_remarks(runs)
+    right = [run for run in runs if run.stages and run.case.id not in
+             {difference.case for difference in differences}]
+    if any(run.grads for run in right):
+        found, wrong_gradients = gradient_findings(right, dtype)
+        findings, differences = [*findings, *found], (*differences, *wrong_gradients)
+        explained |= {"gradients_raises"} if any(finding.name for finding in found) else set()
+    findings += [finding for finding in contract_findings(runs) if finding.name not in explained]
+    if not runs:
+        findings = [Finding(CANNOT_RUN, "", ("no case was left to run",))]
+    verdict = gravest(findings)
+    given = [name for name in cases[0].inputs if any(name in run.grads for run in runs)]
+    return Report(
+        candidate=name, dtype=str(dtype), verdict=verdict, findings=tuple(findings),
+        cases=case_results(runs, left_out, cases, dtype, differences), differences=differences,
+        remarks=remarks, where={},
+        not_excluded=not_excluded([run.case for run in right], cases, dtype, given)
+        if verdict == PASS else (),
+    )
+
+
+def merged_remarks(runs):
+    """Each remark once, with the number of cases."""
+    counts = {}
+    for run in runs:
+        for remark in run.remarks:
+            counts[remark] = counts.get(remark, 0) + 1
+    return tuple(f"{remark} ({count} cases)" for remark, count in counts.items())
+
+
+def case_results(runs, left_out, cases, dtype, differences):
+    """One line per case, in the order of the cases."""
+    ran = {run.case.id: run for run in runs}
+    results = []
+    for case in cases:
+        if case.id not in ran:
+            reason = left_out.get(case.id, "not run")
+            results.append(CaseResult(case.id, "left out", 0.0, reason))
+            continue
+        run = ran[case.id]
+        ratio = output_ratio(run, precision(run, dtype)) if run.stages else float("inf")
+        wrong = [difference.name for difference in differences if difference.case == case.id]
+        if run.faults:
+            status, note = run.faults[0][0].replace("_", " "), run.faults[0][1]
+        elif wrong:
+            status, note = "differs", f"{', '.join(wrong)}; output {ratio:.1e} times its tolerance"
+        else:
+            status, note = "pass", ""
+        results.append(CaseResult(case.id, status, ratio, note))
+    return tuple(results)

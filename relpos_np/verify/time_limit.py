@@ -1,0 +1,48 @@
+"""Run a function for at most so many seconds, in any thread and on any system."""
+
+import ctypes
+import threading
+
+
+class TimeLimit(Exception):
+    """The function did not come back in time."""
+
+
+def within(seconds, function, *arguments, **keywords):
+    """``function(*arguments, **keywords)``, or `TimeLimit` after that many seconds.
+
+    The function runs in a thread of its own. One that is late is stopped at its next Python
+    instruction; one that never returns to Python (stuck in C) is left behind as a daemon.
+
+    Examples
+    --------
+    >>> within(5.0, divmod, 7, 2)
+    (3, 1)
+    """
+    outcome = {}
+
+    def work():
+        try:
+            outcome["value"] = function(*arguments, **keywords)
+        except SystemExit:  # a candidate must not end the harness
+            outcome["error"] = RuntimeError("it called sys.exit")
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        stop(thread)
+        raise TimeLimit(f"no answer within {seconds:g} s")
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
+
+
+def stop(thread):
+    """Raise SystemExit inside a thread that runs Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+    )
+    thread.join(0.2)

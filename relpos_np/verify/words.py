@@ -1,0 +1,27 @@
+"""What there is to say about findings that are no change of a formula."""
+
+EXPLANATIONS = {
+    "wrong_shape": "The output must be (batch, num_heads, query_len, value head_dim).",
+    "wrong_dtype": "float32 in must give float32 out at every step: 1/np.sqrt(d) is a NumPy "
+                   "float64 and widens what it multiplies, 1/math.sqrt(d) does not.",
+    "float32_inside": "The output is right to float32 precision only: some step, often the "
+                      "softmax, is computed in float32 whatever comes in.",
+    "inputs_changed": "An argument was written to (query *= scale): the caller's array is spoilt.",
+    "not_deterministic": "Two calls with the same inputs differ: dropout left on in evaluation, "
+                         "a buffer not cleared, or memory read before it was written.",
+    "strided_inputs": "A transposed view is read as if it were contiguous: np.ascontiguousarray "
+                      "at the door.",
+    "raises": "An exception. k = 0, one position, and unequal lengths are where ports crash.",
+    "gradients_raises": "The gradient function raised an exception; the output was there.",
+    "gradients_hangs": "The gradient function gave no answer within the time limit.",
+    "gradients_no_array": "The gradient function returned something that is no array of numbers.",
+    "hangs": "No answer within the time limit.",
+    "no_array": "Something came back that is no array of numbers.",
+    "unclipped_rows": "A row for every distance is needed, and beyond the table it raises.",
+    "unclipped_reversed_rows": "The same with the rows reversed (transformers BERT).",
+    "hidden_rows_nan": "A row that may attend to nothing gives NaN: 0/0 after an additive -inf.",
+    "hidden_rows_uniform": "A row that may attend to nothing averages over all keys: a finite "
+                           "mask fill such as -1e9.",
+    "hidden_rows_unmasked": "A row that may attend to nothing attends as if unmasked: a finite "
+                            "number was added to the scores.",
+}
