@@ -1,0 +1,74 @@
+"""Tiled, part 6: one thread per share of the heads, each with BLAS on one thread.
+
+Heads have nothing to do with each other, and NumPy lets go of the interpreter lock inside
+products and exponentials, so heads can run side by side. Then BLAS must not start threads of its
+own: both at once are slower than either. NumPy has no function for that, but its library does.
+The number of threads is the one BLAS would use, so the usual ways to set it (OMP_NUM_THREADS,
+OPENBLAS_NUM_THREADS, threadpoolctl) hold here too. With a library that is not known here there
+is one share, and BLAS uses its own threads: slower, the same numbers.
+"""
+
+import contextlib
+import ctypes
+import functools
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+# (get, set) of the libraries that NumPy is built with: OpenBLAS as in the wheels from PyPI, as
+# elsewhere, and MKL.
+FUNCTIONS = (
+    ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
+    ("scipy_openblas_get_num_threads", "scipy_openblas_set_num_threads"),
+    ("openblas_get_num_threads64_", "openblas_set_num_threads64_"),
+    ("openblas_get_num_threads", "openblas_set_num_threads"),
+    ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads"),
+)
+
+
+@functools.cache
+def blas_functions():
+    """The library's own functions (get, set) for its number of threads, or None."""
+    try:
+        # What this file of NumPy's was linked with can be asked through it.
+        library = ctypes.CDLL(sys.modules["numpy._core._multiarray_umath"].__file__)
+    except (KeyError, AttributeError, OSError):
+        return None
+    for get, set_ in FUNCTIONS:
+        if hasattr(library, get) and hasattr(library, set_):
+            return getattr(library, get), getattr(library, set_)
+    return None
+
+
+def num_threads():
+    """Threads that BLAS would use, and so ours; 1 if that cannot be told."""
+    return blas_functions()[0]() if blas_functions() else 1
+
+
+@contextlib.contextmanager
+def blas_threads(number):
+    """Let BLAS use `number` threads inside the block, if its library is known."""
+    if blas_functions() is None:
+        yield
+        return
+    get, set_ = blas_functions()
+    before = get()
+    set_(number)
+    try:
+        yield
+    finally:
+        set_(before)
+
+
+def run_shares(work, jobs):
+    """Call ``work(share)`` for shares of the list `jobs`, one per thread, side by side."""
+    threads = min(num_threads(), len(jobs))
+    if threads <= 1:
+        if jobs:
+            work(jobs)
+        return
+    shares = [jobs[first::threads] for first in range(threads)]
+    with blas_threads(1), ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work, share) for share in shares[1:]]
+        work(shares[0])
+        for other in others:
+            other.result()

@@ -1,0 +1,148 @@
+"""Rung 3, tiled, forward: no array of (query_len, key_len) at all.
+
+The logits of a block of queries live in a small array that stays in the cache and is used again
+for the next block: product, distances, exponential, product. This file is the algorithm; its
+parts, in order: tiles, bands, virtual_tokens, exponential, visible, scratch, plan, threads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from relpos_np import validate
+from relpos_np.fast.bands import collect
+from relpos_np.fast.exponential import logarithm, power
+from relpos_np.fast.plan import heads_of, make_plan
+from relpos_np.fast.scratch import make_scratch
+from relpos_np.fast.threads import run_shares
+from relpos_np.fast.virtual_tokens import (
+    move_to,
+    of_tile,
+    products,
+    tokens_in_columns,
+    tokens_in_lines,
+)
+from relpos_np.fast.visible import hide
+
+# With all logits within +-40 (powers of 2, or of e) no sum overflows and none vanishes.
+SAFE_LOGIT = 40.0
+
+
+class TiledCache(NamedTuple):
+    """What the backward cannot compute again tile by tile: the output, and a number per query."""
+
+    query: np.ndarray  # (b, h, i, d)
+    key: np.ndarray  # (b, h, j, d)
+    value: np.ndarray  # (b, h, j, value head_dim)
+    relative_key_table: np.ndarray | None  # (2k+1, d) or (h, 2k+1, d)
+    relative_value_table: np.ndarray | None  # likewise, value head_dim
+    mask: np.ndarray | None  # bool, True = may attend
+    query_start: int | None
+    log_sum: np.ndarray  # (b, h, i)   log of sum_j exp(e_ij), with row 0 subtracted from the table
+    output: np.ndarray  # (b, h, i, value head_dim)
+
+
+def tiled_forward(
+    query, key, value, relative_key_table=None, relative_value_table=None,
+    *, mask=None, query_start=None,
+):
+    """`attention_forward` block by block: memory grows with the length, not with its square.
+
+    Takes the arguments of `attention_forward`, any mask. Not for complex numbers.
+
+    Returns
+    -------
+    output : ndarray, (batch, num_heads, query_len, value head_dim)
+    cache : TiledCache
+        For `tiled_backward`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `attention_forward` does.
+
+    Examples
+    --------
+    >>> zeros, value = np.zeros((1, 1, 2, 1)), np.array([[[[1.0], [3.0]]]])
+    >>> tiled_forward(zeros, zeros, value, None, np.array([[-10.0], [0.0], [10.0]]))[0]
+    array([[[[ 7.],
+             [-3.]]]])
+    """
+    validate.attention_inputs(query, key, value, relative_key_table, relative_value_table, mask)
+    refuse_complex(query, key, value, relative_key_table, relative_value_table)
+    plan = make_plan(query, key, value, relative_key_table, relative_value_table, mask, query_start)
+    output = np.empty((*query.shape[:3], value.shape[3]), dtype=query.dtype)
+    log_sum = np.empty(query.shape[:3], dtype=query.dtype)
+
+    def work(jobs):
+        scratch = make_scratch(plan, query, key, value)
+        for job in jobs:
+            heads = heads_of(plan, job, query, key, value)
+            forward_heads(plan, heads, scratch, output[job], log_sum[job])
+
+    run_shares(work, plan.jobs)
+    return output, TiledCache(
+        query=query, key=key, value=value,
+        relative_key_table=relative_key_table, relative_value_table=relative_value_table,
+        mask=mask, query_start=query_start, log_sum=log_sum, output=output,
+    )
+
+
+def forward_heads(plan, heads, scratch, output, log_sum):
+    """Some heads of one batch entry: `output` (heads, i, d) and `log_sum` (heads, i), in place."""
+    keys = tokens_in_columns(heads.key, heads.key_rows, plan.has_rows[0], plan.room)
+    values = tokens_in_lines(heads.value, heads.value_rows, plan.has_rows[1], plan.room)
+    safe = is_safe(heads)
+    for tile, visible in heads.tiles:
+        move_to(tile, keys, values)
+
+        # e_ij = q_i . (k_j + a^K_ij) / sqrt(head_dim), and the mask
+        logits = products(
+            heads.query, keys, tile, visible.stop, scratch.weights, scratch.spread
+        )
+        hide(logits, heads.mask, tile, visible)
+        logits[:, :, : tile.num_rows] = -np.inf  # a virtual token is not a key
+
+        # alpha_ij, not yet divided by its sum
+        shift = 0 if safe else subtract_maximum(logits)
+        weights = power(logits, out=logits)
+        row_sum = np.einsum("hij->hi", weights)
+        row_sum[row_sum == 0] = np.inf  # a query that sees no key: weights 0 / inf
+
+        # z_i = sum_j alpha_ij (v_j + a^V_ij), and now the division: (n, d) numbers, not (n, keys)
+        if values.has_rows:
+            collect(weights, tile, visible.stop, scratch.collect)
+        tokens = values.vectors[:, of_tile(values, tile, visible.stop)]
+        np.matmul(weights, tokens, out=output[:, tile.queries])
+        output[:, tile.queries] /= row_sum[:, :, np.newaxis]
+        log_sum[:, tile.queries] = shift + logarithm(row_sum)
+    output += heads.first_value_row
+    output[log_sum == np.inf] = 0
+
+
+def refuse_complex(*arrays):
+    """Raise a TypeError that names the rung to use for the complex step."""
+    if any(np.iscomplexobj(array) for array in arrays):
+        raise TypeError(
+            "tiled takes real numbers: its maximum and its arrays used again are not for complex "
+            "ones; gather_forward takes both"
+        )
+
+
+def is_safe(heads):
+    """Are all logits so small that no maximum need be subtracted? ``|q . k| <= |q| |k|``."""
+    longest_key = longest(heads.key) + longest(heads.key_rows)
+    return longest(heads.query) * longest_key <= SAFE_LOGIT  # False if NaN
+
+
+def longest(vectors):
+    """Length of the longest of (heads, n, d) vectors; 0 if there is none."""
+    return np.sqrt(np.einsum("hid,hid->hi", vectors, vectors).max(initial=0))
+
+
+def subtract_maximum(logits):
+    """Subtract from each query's logits their maximum, in place, and return it (0 for -inf)."""
+    row_max = logits.max(axis=-1, initial=-np.inf)
+    row_max[row_max == -np.inf] = 0
+    logits -= row_max[:, :, np.newaxis]
+    return row_max
