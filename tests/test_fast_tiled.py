@@ -1,0 +1,302 @@
+"""Tiled: block boundaries, trimmed tables, threads, memory, and the parts on their own."""
+
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from inputs import random_inputs, random_mask
+from test_fast_rungs import assert_like_einsum
+
+from relpos_np import fast
+from relpos_np.fast import exponential, plan, threads
+from relpos_np.fast.bands import by_key, collect, distance_buffer_size, spread
+from relpos_np.fast.tiles import make_tiles
+from relpos_np.fast.visible import visible_keys
+
+TILED = fast.tiled_forward, fast.tiled_backward
+BLOCK = plan.QUERIES_PER_TILE
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Blocks of 8 queries, so that small inputs have many."""
+    monkeypatch.setattr(plan, "QUERIES_PER_TILE", 8)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50])
+@pytest.mark.parametrize("length", [7, 8, 9, 15, 16, 17, 31, 32, 33])
+def test_block_boundaries_and_tables_up_to_wider_than_the_sequence(small_tiles, length, k):
+    rng = np.random.default_rng([length, k])
+    inputs = random_inputs(rng, query_len=length, k=k, per_head=bool(k % 2))
+    assert_like_einsum(TILED, inputs)
+    assert_like_einsum(TILED, inputs, mask=np.tri(length, dtype=bool))
+
+
+@pytest.mark.parametrize("length", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 1, 300])
+@pytest.mark.parametrize("k", [3, BLOCK, 299, 400])
+def test_the_block_size_in_use(length, k):
+    rng = np.random.default_rng([length, k])
+    inputs = random_inputs(rng, batch=1, num_heads=2, query_len=length, k=k)
+    assert_like_einsum(TILED, inputs)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_sizes_positions_and_masks(small_tiles, seed):
+    rng = np.random.default_rng(seed)
+    query_len, key_len = rng.integers(1, 60, size=2)
+    inputs = random_inputs(
+        rng, query_len=query_len, key_len=key_len, k=int(rng.integers(0, 70)),
+        per_head=bool(seed % 2),
+    )
+    masks = [
+        None,
+        random_mask(rng, query_len=query_len, key_len=key_len),
+        rng.random((2, 1, 1, key_len)) < 0.7,
+        np.arange(key_len) < rng.integers(0, key_len + 1, size=(3, query_len, 1)),
+    ]
+    query_start = int(rng.integers(-70, 70))
+    assert_like_einsum(TILED, inputs, query_start=query_start, mask=masks[seed % 4])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 3.0, 30.0])
+def test_logits_of_every_size_with_and_without_a_maximum(small_tiles, dtype, size):
+    rng = np.random.default_rng(1)
+    inputs = random_inputs(rng, query_len=40, k=5, dtype=dtype)
+    inputs["query"] *= dtype(size)
+    assert_like_einsum(TILED, inputs, unit=max(size, 1))
+    mask = random_mask(rng, query_len=40, key_len=40)
+    assert_like_einsum(TILED, inputs, unit=max(size, 1), mask=mask)
+
+
+def test_a_hidden_pair_with_the_largest_logit_does_not_overflow(small_tiles):
+    inputs = random_inputs(np.random.default_rng(2), query_len=20, dtype=np.float32)
+    inputs["key"][:, :, 15:] *= 1e4
+    mask = np.arange(20) < 15
+    assert_like_einsum(TILED, inputs, unit=1e4, mask=mask)
+
+
+def test_inputs_in_any_memory_order():
+    inputs = random_inputs(np.random.default_rng(3), query_len=140, k=4)
+    inputs = {
+        name: np.asfortranarray(array) if array.ndim == 2 else
+        np.ascontiguousarray(array.swapaxes(1, 2)).swapaxes(1, 2)
+        for name, array in inputs.items()
+    }
+    assert_like_einsum(TILED, inputs)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 7])
+def test_the_number_of_threads_changes_no_bit(monkeypatch, number):
+    inputs = random_inputs(np.random.default_rng(4), num_heads=5, query_len=20, dtype=np.float32)
+    monkeypatch.setattr(plan, "LOGITS_PER_TILE", 1)  # a job per head, however many threads
+    results = []
+    for asked in (1, number):
+        monkeypatch.setattr(threads, "num_threads", lambda asked=asked: asked)
+        output, cache = fast.tiled_forward(**inputs)
+        results.append((output, *fast.tiled_backward(np.cos(output), cache)))
+    for one, several in zip(*results, strict=True):
+        np.testing.assert_array_equal(several, one)
+
+
+def test_threads_share_the_jobs_and_hand_on_errors(monkeypatch):
+    monkeypatch.setattr(threads, "num_threads", lambda: 3)
+    done = []
+    threads.run_shares(done.extend, list(range(8)))
+    assert sorted(done) == list(range(8))
+
+    def fail_elsewhere(share):
+        if 0 not in share:
+            raise ArithmeticError(f"share {share}")
+
+    with pytest.raises(ArithmeticError, match="share"):
+        threads.run_shares(fail_elsewhere, list(range(8)))
+
+
+def test_blas_is_limited_inside_and_restored_after():
+    def fail_inside():
+        with threads.blas_threads(1):
+            assert threads.num_threads() == 1
+            raise KeyError
+
+    with threads.blas_threads(2):
+        with pytest.raises(KeyError):
+            fail_inside()
+        assert threads.num_threads() == (2 if threads.blas_functions() else 1)
+
+
+def test_an_unknown_blas_means_one_share_and_the_same_numbers(monkeypatch):
+    monkeypatch.setattr(threads, "blas_functions", lambda: None)
+    assert threads.num_threads() == 1
+    assert_like_einsum(TILED, random_inputs(np.random.default_rng(5), query_len=30))
+
+
+def test_both_exponentials_give_the_same(monkeypatch):
+    inputs = random_inputs(np.random.default_rng(6), query_len=30)
+    names = "plan", "tiled_forward", "tiled_backward"
+    modules = [sys.modules[f"relpos_np.fast.{name}"] for name in names]
+    for choice in ((np.exp2, np.log2, 1 / np.log(2)), (np.exp, np.log, 1.0)):
+        for module in modules:
+            for name, function in zip(
+                ("power", "logarithm", "logits_per_nat"), choice, strict=True
+            ):
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, function)
+        assert_like_einsum(TILED, inputs)
+
+
+def test_the_exponential_with_vector_code_is_taken():
+    expected = np.exp2 if exponential.has_vector_code("exp2") else np.exp
+    assert exponential.power is expected
+    assert not exponential.has_vector_code("no such function")
+
+
+def peak_memory(function, *arguments):
+    """Bytes that a call allocates at most beyond what there was, and its result."""
+    tracemalloc.start()
+    try:
+        result = function(*arguments)
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+def peaks(length, monkeypatch):
+    """Peak bytes, forward and forward and backward, at the paper's sizes, with two threads."""
+    monkeypatch.setattr(threads, "num_threads", lambda: 2)
+    rng = np.random.default_rng(7)
+    inputs = random_inputs(
+        rng, batch=1, num_heads=8, query_len=length, head_dim=64, value_dim=64, k=16,
+        dtype=np.float32,
+    )
+    grad_output = rng.normal(size=inputs["query"].shape).astype(np.float32)
+
+    def both():
+        output, cache = fast.tiled_forward(**inputs)
+        return output, fast.tiled_backward(grad_output, cache)
+
+    forward, _ = peak_memory(lambda: fast.tiled_forward(**inputs))
+    return forward, peak_memory(both)[0]
+
+
+def test_memory_stays_small_and_grows_with_the_length_not_its_square(monkeypatch):
+    forward, both = peaks(1024, monkeypatch)
+    forward_twice, both_twice = peaks(2048, monkeypatch)
+    # One (query_len, key_len) array of the 8 heads has 32 MiB at 1024, 128 MiB at 2048.
+    assert forward < 6 * 2**20
+    assert both < 15 * 2**20
+    assert forward_twice < 2.1 * forward
+    assert both_twice < 2.1 * both
+
+
+def test_the_measure_sees_an_array_of_pairs():
+    inputs = random_inputs(np.random.default_rng(8), batch=1, num_heads=2, query_len=256)
+    peak, _ = peak_memory(lambda: fast.gather_forward(**inputs))
+    assert peak > 2 * 256 * 256 * 8
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 20])
+@pytest.mark.parametrize(("query_len", "key_len", "query_start"), [
+    (9, 9, 0), (9, 9, 3), (4, 9, 5), (9, 4, -2), (5, 5, -20), (5, 5, 20), (3, 30, 13),
+])
+def test_every_pair_is_free_or_on_its_key_or_between(query_len, key_len, query_start, k):
+    for tile in make_tiles(query_len, key_len, query_start, k, block=4):
+        for i in range(tile.start, tile.stop):
+            for j in range(key_len):
+                distance = j - (query_start + i)
+                if j < tile.left:
+                    assert distance <= -k
+                elif j >= tile.right:
+                    assert distance >= k
+                elif -k < distance <= k:
+                    assert tile.near <= distance <= tile.far
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 20])
+@pytest.mark.parametrize(("query_len", "key_len", "query_start", "stop"), [
+    (9, 9, 0, 9), (9, 9, 0, 4), (9, 9, 3, 9), (4, 9, 5, 7), (9, 4, -2, 4), (3, 30, 13, 30),
+])
+def test_spread_and_collect_by_index(query_len, key_len, query_start, stop, k):
+    rng = np.random.default_rng([query_len, key_len, k])
+    scratch = np.full((2, distance_buffer_size(2, 4, 2 * k)), np.nan)
+    for tile in make_tiles(query_len, key_len, query_start, k, block=4):
+        rows, n = tile.num_rows, tile.num_queries
+        numbers = rng.normal(size=(2, n, rows + stop))
+        spread_, collected = numbers.copy(), numbers.copy()
+        spread(spread_, tile, stop, scratch[0])
+        collect(collected, tile, stop, scratch[1])
+        expected, sums = numbers.copy(), np.zeros((2, n, rows))
+        for a in range(n):
+            for j in range(tile.left, min(tile.right, stop)):
+                distance = min(j - (query_start + tile.start + a), k)
+                if distance > -k:
+                    expected[:, a, rows + j] += numbers[:, a, distance - tile.near]
+                    sums[:, a, distance - tile.near] += numbers[:, a, rows + j]
+        np.testing.assert_allclose(spread_, expected, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(collected[:, :, :rows], sums, rtol=0, atol=1e-14)
+        np.testing.assert_array_equal(collected[:, :, rows:], numbers[:, :, rows:])
+
+
+def test_the_view_by_key_writes_into_the_same_memory():
+    tile = make_tiles(8, 8, 0, 2, block=4)[1]
+    by_distance = np.zeros((1, 4, tile.num_rows + 6))
+    by_key(by_distance, tile, stop=8)[0, 2, 1] = 7.0  # query 6, key 4: distance -2, left tail
+    assert by_distance[0, 2, 3 + -2 - tile.near] == 7.0
+
+
+@pytest.mark.parametrize(("mask", "expected"), [
+    (None, (9, 9, 9)),
+    (np.ones((1, 9, 9), bool), (9, 9, 9)),
+    (np.zeros((1, 9, 9), bool), (0, 0, 0)),
+    (np.tri(9, dtype=bool)[None], (7, 4, 7)),
+    (np.arange(9)[None, None] < 5, (5, 5, 5)),
+    (np.arange(9)[None, None] > 2, (9, 0, 3)),
+    (np.ones((1, 1, 1), bool), (9, 9, 9)),
+    (np.zeros((1, 1, 1), bool), (0, 0, 0)),
+    (np.arange(9)[None, :, None] != 4, (9, 0, 9)),
+])
+def test_what_a_mask_leaves_of_a_tile(mask, expected):
+    tile = make_tiles(9, 9, 0, 2, block=4)[1]._replace(start=3, stop=7)
+    assert visible_keys(mask, tile, 9) == expected
+
+
+def test_a_causal_mask_halves_the_products(monkeypatch):
+    """Counted, not timed: numbers that the products of a forward pass make."""
+    tokens = sys.modules["relpos_np.fast.virtual_tokens"]
+    made = []
+    whole = tokens.cut
+    monkeypatch.setattr(
+        tokens, "cut", lambda scratch, *shape: made.append(np.prod(shape)) or whole(scratch, *shape)
+    )
+    inputs = random_inputs(np.random.default_rng(9), batch=1, num_heads=1, query_len=1024, k=2)
+    fast.tiled_forward(**inputs)
+    everything = sum(made)
+    made.clear()
+    fast.tiled_forward(**inputs, mask=np.tri(1024, dtype=bool))
+    assert sum(made) < 0.6 * everything
+
+
+def test_complex_numbers_are_refused_with_the_rung_that_takes_them():
+    inputs = random_inputs(np.random.default_rng(10))
+    inputs["query"] = inputs["query"].astype(complex)
+    with pytest.raises(TypeError, match="gather_forward takes both"):
+        fast.tiled_forward(**inputs)
+
+
+def test_the_choice_is_by_size():
+    small, large = (
+        random_inputs(np.random.default_rng(11), batch=1, num_heads=1, query_len=length)
+        for length in (128, 129)
+    )
+    assert type(fast.attention_forward(**small)[1]).__name__ == "ByRowCache"
+    assert type(fast.attention_forward(**large)[1]).__name__ == "TiledCache"
+    assert_like_einsum((fast.attention_forward, fast.attention_backward), large)
+
+
+@pytest.mark.parametrize("backward", [fast.gather_backward, fast.tiled_backward])
+def test_a_gradient_of_another_shape_is_refused(backward):
+    forward = {fast.gather_backward: fast.gather_forward}.get(backward, fast.tiled_forward)
+    output, cache = forward(**random_inputs(np.random.default_rng(12)))
+    with pytest.raises(ValueError, match="grad_output has shape"):
+        backward(output[:, :, 1:], cache)
