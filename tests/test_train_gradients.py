@@ -6,7 +6,10 @@ The last tests plant faults and want them seen.
 import numpy as np
 import pytest
 
+from relpos_np.attention import attention_forward
+from relpos_np.attention_backward import attention_backward
 from relpos_np.gradcheck import check_gradients
+from relpos_np.train.attentions import attention_pair
 from relpos_np.train.cross_entropy import cross_entropy_backward, cross_entropy_forward
 from relpos_np.train.embedding import embedding_backward, embedding_forward
 from relpos_np.train.feed_forward import feed_forward_backward, feed_forward_forward
@@ -62,19 +65,26 @@ def test_cross_entropy_gradient_matches_the_complex_step(rng):
     ).assert_ok()
 
 
+KEY, VALUE = {"relative_key_table": (5, 3)}, {"relative_value_table": (5, 3)}
 MODELS = {
-    "shaw": dict(k=2),
-    "key table only": dict(k=2, value_table=False),
-    "value table only": dict(k=2, key_table=False),
+    "shaw": dict(tables=KEY | VALUE),
+    "key table only": dict(tables=KEY),
+    "value table only": dict(tables=VALUE),
     "learned": dict(learned=True),
-    "everything": dict(k=2, num_layers=2, inner_dim=5, learned=True),
+    "everything": dict(tables=KEY | VALUE, num_layers=2, inner_dim=5, learned=True),
+}
+OTHER_TABLES = {
+    "t5": {"relative_key_table": (4, 2)},
+    "alibi": {},
+    "rope": {},
+    "transformer_xl": {"relative_key_table": (2, 8, 4), "relative_value_table": (2, 2, 4)},
 }
 
 
-def whole_model(rng, *, causal, **parts):
+def whole_model(rng, *, causal, model_dim=6, encoding=None, **parts):
     """Parameters, loss function and gradients of a small model on random tokens."""
     parameters = initial_parameters(
-        rng, vocabulary=5, classes=3, model_dim=6, num_heads=2, dtype=np.float64, **parts
+        rng, vocabulary=5, classes=3, model_dim=model_dim, dtype=np.float64, **parts
     )
     # Not at their start of ones and zeros, which hide mistakes.
     parameters = {name: array + 0.3 * rng.normal(size=array.shape)
@@ -83,15 +93,18 @@ def whole_model(rng, *, causal, **parts):
         parameters["position_table"] = parameters["position_table"][:8]
     tokens, targets = rng.integers(5, size=(2, 7)), rng.integers(3, size=(2, 7))
     scored = rng.random((2, 7)) < 0.7
+    core = attention_forward, attention_backward
+    attend, attend_backward = attention_pair(encoding) if encoding else core
     options = dict(num_heads=2, sinusoidal=causal, mask=np.tri(7, dtype=bool) if causal else None)
 
     def loss(**parameters):
-        logits, _ = model_forward(parameters, tokens, **options)
+        logits, _ = model_forward(parameters, tokens, **options, attention=attend)
         return cross_entropy_forward(logits, targets, scored)[0]
 
-    logits, cache = model_forward(parameters, tokens, **options)
+    logits, cache = model_forward(parameters, tokens, **options, attention=attend)
     _, loss_cache = cross_entropy_forward(logits, targets, scored)
-    return parameters, loss, model_backward(cross_entropy_backward(loss_cache), cache)
+    grad_logits = cross_entropy_backward(loss_cache)
+    return parameters, loss, model_backward(grad_logits, cache, attention=attend_backward)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -101,6 +114,23 @@ def test_whole_model_gradient_matches_the_complex_step(rng, parts, causal):
     assert grads.keys() == parameters.keys()
     check_gradients(loss, parameters, grads, 1.0, tolerance=1e-12).assert_ok()
 
+
+
+@pytest.mark.parametrize(("encoding", "tables"), OTHER_TABLES.items(), ids=OTHER_TABLES.keys())
+def test_every_encoding_trains_by_its_right_gradient(rng, encoding, tables):
+    parameters, loss, grads = whole_model(
+        rng, causal=False, model_dim=8,
+        encoding=encoding, tables=tables,
+    )
+    assert grads.keys() == parameters.keys()
+    check_gradients(loss, parameters, grads, 1.0, tolerance=1e-12).assert_ok()
+
+
+def test_the_fast_attention_of_the_loop_has_the_right_gradient(rng):
+    parameters, loss, grads = whole_model(
+        rng, causal=True, encoding="shaw", **MODELS["everything"]
+    )
+    check_gradients(loss, parameters, grads, 1.0, tolerance=1e-12).assert_ok()
 
 
 FAULTS = {

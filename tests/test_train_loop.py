@@ -128,7 +128,7 @@ def test_another_run_under_this_name_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("setting", "message"), [
     (Setting("coppy"), "task must be one of"),
-    (Setting(encoding="rope"), "encoding must be one of"),
+    (Setting(encoding="rotary"), "encoding must be one of"),
     (Setting(encoding="none", k=3), "belong to encoding 'shaw'"),
     (Setting(k=-1), "k must be at least 0, got -1"),
     (Setting(layers=0), "layers must be at least 1, got 0"),

@@ -161,12 +161,17 @@ def test_the_order_blind_ceiling_equals_the_exact_mean_over_all_sequences(monkey
 
 
 def small_model(rng, **parts):
-    return initial_parameters(rng, vocabulary=16, classes=5, model_dim=8, num_heads=2, **parts)
+    return initial_parameters(rng, vocabulary=16, classes=5, model_dim=8, **parts)
+
+
+def both_tables(k):
+    return {"relative_key_table": (2 * k + 1, 4), "relative_value_table": (2 * k + 1, 4)}
 
 
 def test_without_positions_shuffling_the_tokens_shuffles_the_logits(rng):
     tokens, order = rng.integers(16, size=(2, 7)), rng.permutation(7)
-    for parts, same in ((dict(), True), (dict(k=0), True), (dict(k=1), False)):
+    for parts, same in ((dict(), True), (dict(tables=both_tables(0)), True),
+                        (dict(tables=both_tables(1)), False)):
         parameters = small_model(rng, dtype=np.float64, **parts)
         logits, _ = model_forward(parameters, tokens, num_heads=2)
         shuffled, _ = model_forward(parameters, tokens[:, order], num_heads=2)
@@ -184,14 +189,16 @@ def test_a_causal_mask_alone_already_tells_positions_apart(rng):
 
 
 def test_one_row_for_every_distance_teaches_the_key_table_nothing(rng):
-    parameters = small_model(rng, k=0, dtype=np.float64)
+    parameters = small_model(rng, tables=both_tables(0), dtype=np.float64)
     logits, cache = model_forward(parameters, rng.integers(16, size=(2, 7)), num_heads=2)
     grads = model_backward(rng.normal(size=logits.shape), cache)
     np.testing.assert_allclose(grads["layer0.relative_key_table"], 0, atol=1e-14)
     assert np.abs(grads["layer0.relative_value_table"]).min() > 1e-3
 
 
-@pytest.mark.parametrize("parts", [dict(k=2, inner_dim=6, num_layers=2), dict(learned=True)])
+@pytest.mark.parametrize("parts", [
+    dict(tables=both_tables(2), inner_dim=6, num_layers=2), dict(learned=True)
+])
 def test_float32_stays_float32_through_forward_and_backward(rng, parts):
     parameters = small_model(rng, **parts)
     tokens = rng.integers(16, size=(2, 7))

@@ -20,7 +20,8 @@ def add_arguments(parser):
     parser.add_argument("--task", help="copy (default), order, induction, reversal, parity, text "
                         "(masked characters), next (next characters) or dilution (copy; its "
                         "weights are measured)")
-    parser.add_argument("--encoding", help="none, sinusoidal, learned or shaw (default)")
+    parser.add_argument("--encoding", help="shaw (default), none, sinusoidal, learned, t5, "
+                        "alibi, rope or transformer_xl")
     parser.add_argument("--k", type=int, help="shaw: clipping distance (default: 4)")
     parser.add_argument("--terms", help="shaw: both tables (default), key, value or neither")
     parser.add_argument("--layers", type=int, help="attention layers")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from relpos_np.fast.gather import gather_forward
+from relpos_np.train.attentions import attention_pair
 from relpos_np.train.cross_entropy import cross_entropy_forward
 from relpos_np.train.model import model_forward
 from relpos_np.train.setting import complete, model_options
@@ -36,13 +36,12 @@ def evaluate(setting, parameters, lengths=None):
 
 def score_at(setting, parameters, length):
     """The score at one length: the mean over all scored positions of all test sequences."""
+    attend, _ = attention_pair(setting.encoding)
     score_batch = MEASURES[TASKS[setting.task].measure]
     total = count = 0
     for batch in evaluation_batches(setting, length):
         options = model_options(setting, length)
-        logits, cache = model_forward(
-            parameters, batch.tokens, **options, attention=gather_forward
-        )
+        logits, cache = model_forward(parameters, batch.tokens, **options, attention=attend)
         num_scored = np.count_nonzero(batch.scored)
         total += num_scored * score_batch(logits, cache, batch)
         count += num_scored

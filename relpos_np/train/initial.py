@@ -2,25 +2,25 @@
 
 import numpy as np
 
+MODEL_DIM = 32
 POSITION_ROWS = 600  # longest sequence that learned absolute positions can take
 
 
 def initial_parameters(
-    rng, *, vocabulary, classes, model_dim=32, num_heads=4, num_layers=1, learned=False,
-    k=None, key_table=True, value_table=True, inner_dim=None, dtype=np.float32,
+    rng, *, vocabulary, classes, model_dim=MODEL_DIM, num_layers=1, learned=False, tables=None,
+    inner_dim=None, dtype=np.float32,
 ):
     """A plain dict of arrays, as `model_forward` takes it.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    vocabulary, classes, model_dim, num_heads, num_layers : int
+    vocabulary, classes, model_dim, num_layers : int
     learned : bool, optional
         Learned absolute positions.
-    k : int, optional
-        Relative tables of 2k+1 rows in each layer, shared by its heads; without it, none.
-    key_table, value_table : bool, optional
-        Leave one of the two out.
+    tables : dict of str to tuple, optional
+        Shapes of ``relative_key_table`` and ``relative_value_table`` of each layer; without one,
+        its term is left out.
     inner_dim : int, optional
         A feed-forward layer of this width in each layer, and layer norms; without it, neither.
     dtype : dtype, optional
@@ -31,11 +31,10 @@ def initial_parameters(
 
     Examples
     --------
-    >>> parameters = initial_parameters(np.random.default_rng(0), vocabulary=16, classes=16, k=2)
-    >>> parameters["layer0.relative_key_table"].shape
-    (5, 8)
+    >>> parameters = initial_parameters(np.random.default_rng(0), vocabulary=16, classes=4)
+    >>> parameters["layer0.query_weight"].shape, parameters["readout_weight"].shape
+    ((32, 32), (32, 4))
     """
-    head_dim = model_dim // num_heads
     parameters = {"token_table": rng.normal(size=(vocabulary, model_dim))}
     if learned:
         parameters["position_table"] = rng.normal(size=(POSITION_ROWS, model_dim))
@@ -43,10 +42,8 @@ def initial_parameters(
         prefix = f"layer{layer}."
         for name in ("query_weight", "key_weight", "value_weight", "output_weight"):
             parameters[prefix + name] = glorot(rng, model_dim, model_dim)
-        if k is not None and key_table:
-            parameters[prefix + "relative_key_table"] = glorot(rng, 2 * k + 1, head_dim)
-        if k is not None and value_table:
-            parameters[prefix + "relative_value_table"] = glorot(rng, 2 * k + 1, head_dim)
+        for name, shape in (tables or {}).items():
+            parameters[prefix + name] = glorot(rng, *shape)
         if inner_dim is not None:
             parameters |= norm_parameters(prefix + "attention_norm", model_dim)
             parameters |= norm_parameters(prefix + "feed_forward_norm", model_dim)
@@ -61,10 +58,10 @@ def initial_parameters(
     return {name: array.astype(dtype) for name, array in parameters.items()}
 
 
-def glorot(rng, rows, columns):
+def glorot(rng, *shape):
     """Uniform within ``sqrt(6 / (rows + columns))`` (Glorot and Bengio 2010, equation 16)."""
-    bound = (6 / (rows + columns)) ** 0.5
-    return rng.uniform(-bound, bound, size=(rows, columns))
+    bound = (6 / (shape[-2] + shape[-1])) ** 0.5
+    return rng.uniform(-bound, bound, size=shape)
 
 
 def norm_parameters(name, model_dim):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from relpos_np.fast.gather import gather_backward, gather_forward
 from relpos_np.train.adam import AdamState, adam_start, adam_step, learning_rate_at
+from relpos_np.train.attentions import attention_pair
 from relpos_np.train.cross_entropy import cross_entropy_backward, cross_entropy_forward
 from relpos_np.train.model import model_backward, model_forward
 from relpos_np.train.setting import complete, model_options, parameters_of, setting_name
@@ -47,12 +47,11 @@ def train_step(setting, seed, state):
     step = state.adam.step + 1
     batch = batch_of_step(setting, seed, step)
     options = model_options(setting, batch.tokens.shape[1])
-    logits, cache = model_forward(
-        state.parameters, batch.tokens, **options, attention=gather_forward
-    )
+    attend, attend_backward = attention_pair(setting.encoding)
+    logits, cache = model_forward(state.parameters, batch.tokens, **options, attention=attend)
     loss, loss_cache = cross_entropy_forward(logits, batch.targets, batch.scored)
     grad_logits = cross_entropy_backward(loss_cache)
-    grads = model_backward(grad_logits, cache, attention=gather_backward)
+    grads = model_backward(grad_logits, cache, attention=attend_backward)
     learning_rate = learning_rate_at(
         step, peak=TASKS[setting.task].peak, warmup_steps=WARMUP_STEPS, total_steps=setting.steps
     )

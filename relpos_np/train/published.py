@@ -3,7 +3,7 @@
 import json
 from importlib.resources import files
 
-from relpos_np.train.setting import Setting, setting_name
+from relpos_np.train.setting import ENCODINGS, Setting, setting_name
 
 CLIPPING = (0, 1, 2, 3, 4, 8)
 ABSOLUTE = ("none", "sinusoidal", "learned")
@@ -31,6 +31,10 @@ EXPERIMENTS = {
     "reversal": [*without_tables("reversal"), Setting("reversal")],
     "parity": [*without_tables("parity"), Setting("parity")],
     "dilution": [Setting("dilution")],
+    "encodings, copy": [Setting("copy", encoding, causal=True) for encoding in ENCODINGS],
+    "encodings, next": [
+        Setting("next", encoding, k=8 if encoding == "shaw" else None) for encoding in ENCODINGS
+    ],
 }
 
 

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relpos_np.train.initial import initial_parameters
+from relpos_np.train.initial import MODEL_DIM, initial_parameters
 from relpos_np.train.task import TASKS
 
-ENCODINGS = ("none", "sinusoidal", "learned", "shaw")
+ENCODINGS = ("none", "sinusoidal", "learned", "shaw", "t5", "alibi", "rope", "transformer_xl")
+T5_BUCKETS = 32
 TERMS = ("both", "key", "value", "neither")
 
 
@@ -83,10 +84,30 @@ def parameters_of(setting, seed):
     task = TASKS[setting.task]
     return initial_parameters(
         np.random.default_rng([seed, 0]), vocabulary=task.vocabulary, classes=task.classes,
-        num_heads=task.num_heads, num_layers=setting.layers, inner_dim=task.inner_dim,
-        learned=setting.encoding == "learned", k=setting.k,
-        key_table=setting.terms in ("both", "key"), value_table=setting.terms in ("both", "value"),
+        num_layers=setting.layers, inner_dim=task.inner_dim,
+        learned=setting.encoding == "learned", tables=table_shapes(setting),
     )
+
+
+def table_shapes(setting):
+    """What the encoding of a complete setting has to learn in each layer, in the two places.
+
+    Of Shaw's tables, `terms` keeps both, one or neither. The other encodings' parameters take
+    the places that `attentions` gives them.
+    """
+    num_heads = TASKS[setting.task].num_heads
+    head_dim = MODEL_DIM // num_heads
+    if setting.encoding == "shaw":
+        names = {"both": ("key", "value"), "neither": ()}.get(setting.terms, (setting.terms,))
+        return {f"relative_{name}_table": (2 * setting.k + 1, head_dim) for name in names}
+    if setting.encoding == "t5":
+        return {"relative_key_table": (T5_BUCKETS, num_heads)}
+    if setting.encoding == "transformer_xl":
+        return {
+            "relative_key_table": (num_heads, MODEL_DIM, head_dim),
+            "relative_value_table": (2, num_heads, head_dim),
+        }
+    return {}
 
 
 def model_options(setting, length):
