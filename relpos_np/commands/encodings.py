@@ -101,28 +101,22 @@ def logits_by_name(x, rng):
     All share the projections W^Q and W^K; parameters are random.
     """
     from relpos_np import attention_forward, encodings
-    from relpos_np.encodings.attend import attend_forward
 
     length, model_dim, heads, head_dim = x.shape[1], x.shape[2], 3, 8
-    query_weight, key_weight = rng.normal(size=(2, heads, model_dim, head_dim)) / model_dim**0.5
-
-    def project(encoded):
-        return (np.einsum("blm,hmd->bhld", encoded, w) for w in (query_weight, key_weight))
-
-    def plain(encoded):
-        query, key = project(encoded)
-        logits = np.einsum("bhid,bhjd->bhij", query, key) / head_dim**0.5
-        return attend_forward(logits, key)[1].logits
-
-    query, key = project(x)
+    projections = rng.normal(size=(2, heads, model_dim, head_dim)) / model_dim**0.5
+    query, key = project(x, projections)
     positions = rng.normal(size=(length, model_dim)) / 2
     key_table, window = rng.normal(size=(2, length, head_dim))
     biases = rng.normal(size=(2, heads, head_dim))
     transformer_xl = rng.normal(size=(heads, 16, head_dim)) / 4, *biases
-    attends = {
-        "T5": encodings.t5_forward(
-            query / head_dim**0.5, key, key, rng.normal(size=(8, heads)), max_distance=20
-        ),
+    bias_table = rng.normal(size=(8, heads))
+    inputs = {
+        "none": x,
+        "sinusoidal": encodings.sinusoidal_forward(x),
+        "learned absolute": encodings.learned_absolute_forward(x, positions)[0],
+    }
+    attentions = {
+        "T5": encodings.t5_forward(query / head_dim**0.5, key, key, bias_table, max_distance=20),
         "Transformer-XL": encodings.transformer_xl_forward(
             query, key, key, *transformer_xl, two_directional=True
         ),
@@ -131,12 +125,20 @@ def logits_by_name(x, rng):
         "Music Transformer": encodings.music_transformer_forward(query, key, key, window),
     }
     return {
-        "none": plain(x),
-        "sinusoidal": plain(encodings.sinusoidal_forward(x)),
-        "learned absolute": plain(encodings.learned_absolute_forward(x, positions)[0]),
+        **{name: scaled_products(*project(x, projections)) for name, x in inputs.items()},
         "Shaw": attention_forward(query, key, key, key_table[:9])[1].scaled_logits,
-        **{name: cache.attend.logits for name, (_, cache) in attends.items()},
+        **{name: cache.attend.logits for name, (_, cache) in attentions.items()},
     }
+
+
+def project(x, projections):
+    """Queries and keys of all heads."""
+    return [np.einsum("blm,hmd->bhld", x, weight) for weight in projections]
+
+
+def scaled_products(query, key):
+    """The logits of attention without positions."""
+    return np.einsum("bhid,bhjd->bhij", query, key) / query.shape[3] ** 0.5
 
 
 def moved_content(name, places=(3, 23), content_len=6, length=40):
