@@ -108,3 +108,14 @@ def collect(weights, tile, stop, scratch):
     by_key(by_distance, tile, stop)[...] = weights[:, :, rows + tile.left : rows + stop]
     weights[:, :, :rows] = by_distance[:, :, last : last + rows]
     weights[:, :, rows - 1] += np.einsum("har->ha", by_distance[:, :, last + rows :])
+
+
+def left_tail_sums(heads, tile, scratch):
+    """After `collect`: the sum of each query's pairs from ``left`` on that are in its left tail.
+
+    Returns
+    -------
+    ndarray, (heads, n)
+    """
+    by_distance = distance_buffer(scratch, heads, tile)
+    return np.einsum("har->ha", by_distance[:, :, : tile.num_queries - 1])

@@ -84,7 +84,7 @@ def by_row_backward(grad_output, cache):
     ValueError
         If `grad_output` does not have the shape of the output.
     """
-    validate.gradient_shape("grad_output", grad_output, "output", cache.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.output)
     query, key, value, key_table, value_table = cache[:5]
     key_rows, value_rows = tables_or_zeros(query, value, key_table, value_table)
 

@@ -24,7 +24,7 @@ class Plan(NamedTuple):
     tiles: list[Tile]
     jobs: list[tuple]  # (batch entry, slice of heads): what one thread computes in one go
     room: int  # most virtual tokens of a tile
-    scale: float  # of the query: 1 / sqrt(head_dim), in the unit of the exponential
+    scale: float  # for the query: 1 / sqrt(head_dim), in the unit of the exponential
     key_rows: np.ndarray  # (h, 2k, d)                     rows 1 .. 2k minus row 0
     value_rows: np.ndarray  # (h, 2k, value head_dim)
     first_value_row: np.ndarray  # (h, 1, value head_dim)  row 0
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
 class Heads(NamedTuple):
     """The inputs of a job: some heads of one batch entry, (heads, length, d)."""
 
-    query: np.ndarray  # times Plan.scale
+    query: np.ndarray
     key: np.ndarray
     value: np.ndarray
     key_rows: np.ndarray
@@ -98,7 +98,7 @@ def heads_of(plan, job, query, key, value):
     if visible is None:
         visible = [visible_keys(mask, tile, key.shape[2]) for tile in plan.tiles]
     return Heads(
-        query=query[job] * plan.scale, key=key[job], value=value[job],
+        query=query[job], key=key[job], value=value[job],
         key_rows=plan.key_rows[heads], value_rows=plan.value_rows[heads],
         first_value_row=plan.first_value_row[heads],
         mask=mask, tiles=list(zip(plan.tiles, visible, strict=True)),

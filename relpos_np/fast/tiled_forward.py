@@ -92,14 +92,13 @@ def forward_heads(plan, heads, scratch, output, log_sum):
     """Some heads of one batch entry: `output` (heads, i, d) and `log_sum` (heads, i), in place."""
     keys = tokens_in_columns(heads.key, heads.key_rows, plan.has_rows[0], plan.room)
     values = tokens_in_lines(heads.value, heads.value_rows, plan.has_rows[1], plan.room)
-    safe = is_safe(heads)
+    query = heads.query * plan.scale
+    safe = is_safe(query, heads.key, heads.key_rows)
     for tile, visible in heads.tiles:
         move_to(tile, keys, values)
 
         # e_ij = q_i . (k_j + a^K_ij) / sqrt(head_dim), and the mask
-        logits = products(
-            heads.query, keys, tile, visible.stop, scratch.weights, scratch.spread
-        )
+        logits = products(query, keys, tile, visible.stop, scratch.weights, scratch.spread)
         hide(logits, heads.mask, tile, visible)
         logits[:, :, : tile.num_rows] = -np.inf  # a virtual token is not a key
 
@@ -129,10 +128,9 @@ def refuse_complex(*arrays):
         )
 
 
-def is_safe(heads):
+def is_safe(query, key, key_rows):
     """Are all logits so small that no maximum need be subtracted? ``|q . k| <= |q| |k|``."""
-    longest_key = longest(heads.key) + longest(heads.key_rows)
-    return longest(heads.query) * longest_key <= SAFE_LOGIT  # False if NaN
+    return longest(query) * (longest(key) + longest(key_rows)) <= SAFE_LOGIT  # False if NaN
 
 
 def longest(vectors):

@@ -1,7 +1,13 @@
-"""Rung 3, tiled, backward: what belongs to the rows of the tables."""
+"""Rung 3, tiled, backward: products that lead out of a tile, and the rows of the tables.
+
+A table row gets the gradients of all pairs that read it, and these are found where the forward
+had put the row: in the columns of the virtual tokens; on the keys of the right tail; and for row 0,
+that was subtracted everywhere and nowhere added, on the keys of the left tail.
+"""
 
 import numpy as np
 
+from relpos_np.fast.bands import left_tail_sums
 from relpos_np.fast.virtual_tokens import cut
 
 
@@ -14,16 +20,22 @@ def add_product(by_token, vectors, tile, scratch, grad_keys, grad_rows):
         Of the tile: collected for its virtual tokens, then for the keys.
     vectors : ndarray, (heads, query_len, d)
     tile : Tile
-    scratch : ndarray, flat
+    scratch : Scratch
+        With what `collect` left there.
     grad_keys : ndarray, (heads, key_len, d)
-    grad_rows : ndarray, (heads, 2k, d)
+    grad_rows : ndarray, (heads, 2k+1, d), or None
     """
     heads, _, tokens = by_token.shape
-    product = cut(scratch, heads, tokens, vectors.shape[2])
-    np.matmul(by_token.swapaxes(1, 2), vectors[:, tile.queries], out=product)
-    grad_keys[:, : tokens - tile.num_rows] += product[:, tile.num_rows :]
-    first = tile.near + grad_rows.shape[1] // 2 - 1
-    grad_rows[:, first : first + tile.num_rows] += product[:, : tile.num_rows]
+    rows, vectors = tile.num_rows, vectors[:, tile.queries]
+    product = cut(scratch.product, heads, tokens, vectors.shape[2])
+    np.matmul(by_token.swapaxes(1, 2), vectors, out=product)
+    grad_keys[:, : tokens - rows] += product[:, rows:]
+    if grad_rows is not None:
+        first = tile.near + grad_rows.shape[1] // 2
+        grad_rows[:, first : first + rows] += product[:, :rows]
+        left_tail = left_tail_sums(heads, tile, scratch.collect)
+        grad_rows[:, :1] += sum_of(product[:, rows : rows + tile.left])
+        grad_rows[:, :1] += left_tail[:, np.newaxis] @ vectors
 
 
 def leave_right_tail(grads, start, stop):
@@ -31,27 +43,15 @@ def leave_right_tail(grads, start, stop):
     for grad_keys, grad_rows in (
         (grads.key, grads.relative_key_table), (grads.value, grads.relative_value_table)
     ):
-        if grad_rows.shape[1] and start < stop:
-            grad_rows[:, -1] += np.einsum("hjd->hd", grad_keys[:, start:stop])
+        if grad_rows is not None and start < stop:
+            grad_rows[:, -1:] += sum_of(grad_keys[:, start:stop])
 
 
-def join_rows(grad_rows, total, table):
-    """Gradient of a table, from those of rows 1 .. 2k, per head, and the sum over all its rows.
+def sum_of(vectors):
+    """Sum of (heads, n, d) over n, (heads, 1, d); a product, since BLAS adds fastest."""
+    return np.ones((1, vectors.shape[1]), dtype=vectors.dtype) @ vectors
 
-    Row 0 was subtracted from the others, so its own gradient is ``total`` minus theirs.
 
-    Parameters
-    ----------
-    grad_rows : ndarray, (batch, h, 2k, d)
-    total : ndarray, (batch, h, d), or 0
-    table : ndarray, (2k+1, d) or (h, 2k+1, d), or None
-
-    Returns
-    -------
-    ndarray, the shape of `table`, or None
-    """
-    if table is None:
-        return None
-    first = total - grad_rows.sum(axis=2)
-    gradient = np.concatenate([first[:, :, np.newaxis], grad_rows], axis=2)
-    return gradient.sum(axis=(0, 1) if table.ndim == 2 else 0)
+def sum_like(grad_rows, table):
+    """Gradients of each head's rows, (batch, h, 2k+1, d), summed to the shape of the table."""
+    return None if table is None else grad_rows.sum(axis=(0, 1) if table.ndim == 2 else 0)

@@ -55,7 +55,7 @@ def make_tiles(query_len, key_len, query_start, max_relative_position, block):
     ----------
     query_len, key_len, query_start : int
     max_relative_position : int
-        The paper's k; 0 means that no distance is told apart: no pair needs a row.
+        The paper's k; 0 means that no distance is told apart: all keys are in the left tail.
     block : int
         Queries in a tile; the last may have fewer.
 
@@ -75,8 +75,8 @@ def make_tiles(query_len, key_len, query_start, max_relative_position, block):
     for start in range(0, query_len, block):
         stop = min(start + block, query_len)
         first, last = query_start + start, query_start + stop - 1
-        left = min(max(first - k + 1, 0), key_len) if k else 0
-        right = min(max(last + k, left), key_len) if k else 0
+        left = min(max(first - k + 1, 0), key_len) if k else key_len
+        right = min(max(last + k, left), key_len)
         # Of a table wider than the sequence only the distances that occur.
         near, far = max(1 - k, -last), min(k, key_len - 1 - first)
         tiles.append(Tile(
