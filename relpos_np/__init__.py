@@ -11,10 +11,10 @@ from relpos_np.gradcheck import check_gradients
 from relpos_np.multihead import multihead_backward, multihead_forward
 from relpos_np.naive import naive_attention
 from relpos_np.naive_backward import naive_attention_backward
-from relpos_np.numerical_gradient import taylor_slope
 from relpos_np.positions import clip_relative_position, relative_position_matrix, table_index
 from relpos_np.softmax import softmax, softmax_backward
 from relpos_np.table import lookup, lookup_backward
+from relpos_np.taylor import taylor_slope
 
 __version__ = "0.1.0"
 

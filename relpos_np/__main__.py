@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 
 # In the order of the help text. Each module has SUMMARY, add_arguments(parser) and
@@ -23,7 +24,14 @@ def main(argv=None):
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run)
     arguments = parser.parse_args(argv)
-    return arguments.run(arguments)
+    try:
+        return arguments.run(arguments)
+    except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:  # a file that cannot be read or written
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -16,7 +16,10 @@ from relpos_np.table import lookup
 
 
 class AttentionCache(NamedTuple):
-    """Every intermediate of the forward pass, in the order in which it is made."""
+    """Every intermediate of the forward pass, in the order in which it is made.
+
+    Holds the arrays that were given, no copies: change none of them before the backward.
+    """
 
     query: np.ndarray  # (b, h, i, d)                    x W^Q
     key: np.ndarray  # (b, h, j, d)                      x W^K
@@ -54,7 +57,7 @@ def attention_forward(
     relative_value_table : ndarray, the same with value head_dim, optional
         A table left out leaves out its term.
     mask : ndarray of bool, broadcastable to (batch, num_heads, query_len, key_len), optional
-        True = may attend.
+        True = may attend. A padding mask (batch, key_len) is ``mask[:, None, None, :]``.
     query_start : int, optional
         Position of the first query among the keys; must be given when the lengths differ.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relpos_np import validate
-from relpos_np.attention import pair_axes
+from relpos_np.attention import AttentionCache, pair_axes
 from relpos_np.softmax import softmax_backward
 from relpos_np.table import lookup_backward
 
@@ -38,8 +38,8 @@ def attention_backward(grad_output, cache):
 
     Raises
     ------
-    ValueError
-        If `grad_output` does not have the shape of the output.
+    ValueError, TypeError
+        If `grad_output` has not the shape and precision of the output, or `cache` is no cache.
 
     Notes
     -----
@@ -57,7 +57,8 @@ def attention_backward(grad_output, cache):
     >>> [grad.item() for grad in attention_backward(5 * one, cache)]
     [0.0, 0.0, 5.0, 0.0, 5.0]
     """
-    validate.gradient_shape("grad_output", grad_output, "output", cache.output)
+    refuse_other_caches(cache)
+    validate.gradient_like("grad_output", grad_output, "output", cache.output)
     key_pairs, value_pairs = pair_axes(cache.relative_key), pair_axes(cache.relative_value)
     num_rows = table_rows(cache)
 
@@ -106,3 +107,11 @@ def table_rows(cache):
     """2k+1, read off the tables that were given (one row of zeros if none was)."""
     tables = (cache.relative_key_table, cache.relative_value_table)
     return next((table.shape[-2] for table in tables if table is not None), 1)
+
+
+def refuse_other_caches(cache):
+    if not isinstance(cache, AttentionCache):
+        raise TypeError(
+            f"cache is a {type(cache).__name__}: pass the second of the two things that "
+            f"attention_forward returns, output and cache"
+        )

@@ -4,50 +4,15 @@ The question is always about one number, ``L(inputs) = sum(grad_output * functio
 because a backward pass computes the gradient of exactly that.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from relpos_np.numerical_gradient import central_difference_gradient, complex_step_gradient
-
-
-class GradientError(NamedTuple):
-    """The worst element of one array."""
-
-    name: str
-    index: tuple
-    got: float
-    expected: float
-    error: float  # |got - expected| / max(1, the largest |expected| of the array)
-
-
-class GradcheckReport(NamedTuple):
-    """One line per array, and whether all stay within the tolerance."""
-
-    method: str
-    tolerance: float
-    errors: tuple
-
-    @property
-    def passed(self):
-        """True if every array is within the tolerance."""
-        # `not >` would let NaN through; NaN is never <=.
-        return all(entry.error <= self.tolerance for entry in self.errors)
-
-    def __str__(self):
-        lines = [f"gradient check by {self.method}, tolerance {self.tolerance:.0e}"]
-        for name, index, got, expected, error in self.errors:
-            verdict = "ok   " if error <= self.tolerance else "WRONG"
-            lines.append(
-                f"  {verdict} {name}: worst error {error:.1e} at {index}, "
-                f"got {got:.17g}, expected {expected:.17g}"
-            )
-        return "\n".join(lines)
-
-    def assert_ok(self):
-        """Raise AssertionError with the whole report if an array is wrong."""
-        if not self.passed:
-            raise AssertionError(str(self))
+from relpos_np.gradcheck_report import GradcheckReport, worst_element
+from relpos_np.numerical_gradient import (
+    DIFFERENCE_STEP,
+    central_difference_gradient,
+    complex_step_gradient,
+    loss,
+)
 
 
 def check_gradients(
@@ -59,10 +24,11 @@ def check_gradients(
     ----------
     function : callable
         Called as ``function(**inputs)``, returns one array. For the complex step it must be
-        analytic: no abs, no comparison of complex numbers, no conversion to real.
+        analytic: no abs, no conjugate, no conversion to real.
     inputs : dict of str to ndarray of float64
+        Arguments that are None are passed on.
     gradients : dict of str to ndarray
-        What is to be judged; the names are those of `inputs`, all or some.
+        What is to be judged; the names are those of `inputs`, all or some. None is skipped.
     grad_output : ndarray, the shape of the function's output
         Upstream gradient. Random numbers: ones would hide errors that sum to zero.
     method : {"complex step", "central differences"}
@@ -77,7 +43,11 @@ def check_gradients(
     Raises
     ------
     ValueError
-        If the method is unknown, a name is not among the inputs, or a shape is not its input's.
+        If the method or a name is unknown, a shape does not fit, there is nothing to check, or
+        the complex step cannot be trusted because the function is not analytic.
+    TypeError
+        If something is not a real array, or the inputs are not float64: a difference of float32
+        numbers has no digits left.
 
     Examples
     --------
@@ -91,30 +61,69 @@ def check_gradients(
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     numerical_gradient, default_tolerance = METHODS[method]
     tolerance = default_tolerance if tolerance is None else tolerance
+    gradients = {name: gradient for name, gradient in gradients.items() if gradient is not None}
+    refuse_senseless(function, inputs, gradients, grad_output, tolerance)
     errors = []
     for name, got in gradients.items():
-        if name not in inputs:
+        expected = numerical_gradient(function, inputs, name, grad_output)
+        if method == "complex step":
+            refuse_not_analytic(function, inputs, name, grad_output, expected)
+        errors.append(worst_element(name, np.asarray(got), expected))
+    return GradcheckReport(method=method, tolerance=tolerance, errors=tuple(errors))
+
+
+def refuse_senseless(function, inputs, gradients, grad_output, tolerance):
+    """Refuse a question whose answer would mean nothing."""
+    if not gradients:
+        raise ValueError("there is no gradient to check: `gradients` is empty")
+    if not 0 < tolerance < np.inf:
+        raise ValueError(f"tolerance must be positive and finite, got {tolerance}")
+    for name, array in inputs.items():
+        if array is not None and getattr(array, "dtype", None) != np.float64:
+            kind = getattr(array, "dtype", type(array).__name__)
+            raise TypeError(f"input {name!r} is {kind}: gradients are checked in float64 arrays")
+    for name, got in gradients.items():
+        if inputs.get(name) is None:
             raise ValueError(f"gradient {name!r} has no input; inputs are {list(inputs)}")
         if np.shape(got) != inputs[name].shape:
             raise ValueError(
                 f"gradient {name!r} has shape {np.shape(got)}, its input has {inputs[name].shape}"
             )
-        expected = numerical_gradient(function, inputs, name, grad_output)
-        errors.append(worst_element(name, np.asarray(got), expected))
-    return GradcheckReport(method=method, tolerance=tolerance, errors=tuple(errors))
+    for name, array in {**gradients, "grad_output": grad_output}.items():
+        if not np.issubdtype(np.asarray(array).dtype, np.floating):
+            raise TypeError(f"{name} has dtype {np.asarray(array).dtype}, not real numbers")
+    output = function(**{n: a if a is None else a.copy() for n, a in inputs.items()})
+    if isinstance(output, (tuple, list, dict)):
+        raise TypeError(
+            f"the function returns a {type(output).__name__}; it must return one array, such as "
+            f"lambda **inputs: attention_forward(**inputs)[0]"
+        )
+    if np.shape(output) != np.shape(grad_output):
+        raise ValueError(
+            f"grad_output has shape {np.shape(grad_output)}, the output has {np.shape(output)}"
+        )
 
 
-def worst_element(name, got, expected):
-    """The element that is furthest off, NaN counting as furthest."""
-    if got.size == 0:
-        return GradientError(name, (), 0.0, 0.0, 0.0)
-    difference = np.where(np.isnan(got) | np.isnan(expected), np.inf, np.abs(got - expected))
-    index = tuple(int(i) for i in np.unravel_index(np.argmax(difference), got.shape))
-    # Never below 1: a gradient can be exactly zero (that of a key table with k = 0 is), and then
-    # only rounding would be left to compare with.
-    scale = max(1.0, np.abs(expected).max())
-    error = float(difference[index] / scale)
-    return GradientError(name, index, float(got[index]), float(expected[index]), error)
+def refuse_not_analytic(function, inputs, name, grad_output, expected):
+    """Compare the complex step with a central difference along one direction.
+
+    A conjugate, an abs or a cast to complex64 on the way would give a wrong answer without any
+    other sign.
+    """
+    direction = np.random.default_rng(0).normal(size=expected.shape)
+    above, below = (
+        loss(function, {**inputs, name: inputs[name] + step * direction}, grad_output)
+        for step in (DIFFERENCE_STEP, -DIFFERENCE_STEP)
+    )
+    by_difference = (above - below) / (2 * DIFFERENCE_STEP)
+    by_step = np.sum(expected * direction)
+    size = max(1.0, np.sum(np.abs(expected * direction)), abs(by_difference))
+    if abs(by_difference - by_step) > 1e-3 * size:
+        raise ValueError(
+            f"along a random direction of {name}, the complex step gives {by_step:.6g} and a "
+            f"central difference {by_difference:.6g}: the function is not analytic (a conjugate, "
+            f"a real part, a cast to complex64?), so use method='central differences' for it"
+        )
 
 
 METHODS = {

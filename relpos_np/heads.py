@@ -1,5 +1,7 @@
 """Heads are blocks of columns: split the last axis among them, and put them side by side again."""
 
+from relpos_np.validate import whole_number
+
 
 def split_heads(projected, num_heads):
     """(batch, length, num_heads * head_dim) to (batch, num_heads, length, head_dim).
@@ -16,6 +18,11 @@ def split_heads(projected, num_heads):
     -------
     ndarray, (batch, num_heads, length, head_dim)
 
+    Raises
+    ------
+    ValueError
+        If the last axis does not divide among the heads.
+
     Examples
     --------
     >>> import numpy as np
@@ -26,6 +33,11 @@ def split_heads(projected, num_heads):
             [[3, 4],
              [7, 8]]]])
     """
+    if projected.ndim != 3 or projected.shape[2] % whole_number("num_heads", num_heads, 1):
+        raise ValueError(
+            f"projected has shape {projected.shape}; {num_heads} heads need (batch, length, "
+            f"num_heads * head_dim)"
+        )
     batch, length, width = projected.shape
     return projected.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)
 

@@ -112,10 +112,10 @@ def multihead_backward(grad_output, cache, *, attention=attention_backward):
 
     Raises
     ------
-    ValueError
-        If `grad_output` does not have the shape of the output.
+    ValueError, TypeError
+        If `grad_output` has not the shape and precision of the output.
     """
-    validate.gradient_shape("grad_output", grad_output, "output", cache.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.output)
     num_heads = cache.attention.query.shape[1]
     # output = merged @ output_weight
     grad_merged = grad_output @ cache.output_weight.T

@@ -10,6 +10,7 @@ One head, no batch: `query` is query_len rows of head_dim numbers, and so on.
 import cmath
 import math
 from decimal import Decimal
+from numbers import Real
 from typing import NamedTuple
 
 
@@ -22,7 +23,8 @@ class NaiveStages(NamedTuple):
 
 
 def naive_attention(
-    query, key, value, relative_key_table=None, relative_value_table=None, mask=None, query_start=0
+    query, key, value, relative_key_table=None, relative_value_table=None,
+    mask=None, query_start=None,
 ):
     """Relation-aware self-attention of one head, sum by sum.
 
@@ -35,8 +37,8 @@ def naive_attention(
         The paper's ``w^K`` and ``w^V``; a table left out leaves out its term.
     mask : sequence of bool, (query_len, key_len), optional
         True = may attend.
-    query_start : int
-        Position of the first query among the keys.
+    query_start : int, optional
+        Position of the first query among the keys; must be given when the lengths differ.
 
     Returns
     -------
@@ -54,6 +56,7 @@ def naive_attention(
     >>> naive_attention([[0.0], [0.0]], [[0.0], [0.0]], [[1.0], [3.0]], None, table).output
     [[7.0], [-3.0]]
     """
+    query_start = first_position(query, key, query_start)
     scores, weights, output = [], [], []
     for i in range(len(query)):
         scores.append([])
@@ -72,6 +75,12 @@ def naive_attention(
             z_i = add(z_i, times(weights[i][j], add(value[j], relative_value)))
         output.append(z_i)
     return NaiveStages(scores, weights, output)
+
+
+def first_position(query, key, query_start):
+    if query_start is None and len(query) != len(key):
+        raise ValueError(f"{len(query)} queries and {len(key)} keys: query_start must be given")
+    return query_start or 0
 
 
 def table_row(table, relative_position):
@@ -112,7 +121,7 @@ def _softmax(scores):
 def _exp(number):
     if isinstance(number, Decimal):
         return number.exp()
-    return cmath.exp(number) if isinstance(number, complex) else math.exp(number)
+    return math.exp(number) if isinstance(number, Real) else cmath.exp(number)
 
 
 def square_root(whole_number, like):

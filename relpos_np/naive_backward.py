@@ -5,7 +5,16 @@ Plain Python and any number type, like naive.py, and it imports nothing but that
 
 from typing import NamedTuple
 
-from relpos_np.naive import add, dot, naive_attention, pair_row, square_root, table_row, times
+from relpos_np.naive import (
+    add,
+    dot,
+    first_position,
+    naive_attention,
+    pair_row,
+    square_root,
+    table_row,
+    times,
+)
 
 
 class NaiveGrads(NamedTuple):
@@ -20,7 +29,7 @@ class NaiveGrads(NamedTuple):
 
 def naive_attention_backward(
     grad_output, query, key, value, relative_key_table=None, relative_value_table=None,
-    mask=None, query_start=0,
+    mask=None, query_start=None,
 ):
     """Gradients of ``sum(grad_output * output)``, pair by pair.
 
@@ -32,6 +41,7 @@ def naive_attention_backward(
     >>> naive_attention_backward([[1.0]], [[2.0]], [[3.0]], [[5.0]], None, [[7.0]]).value
     [[1.0]]
     """
+    query_start = first_position(query, key, query_start)
     weights = naive_attention(
         query, key, value, relative_key_table, relative_value_table, mask, query_start
     ).weights

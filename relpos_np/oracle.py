@@ -1,8 +1,9 @@
 """The double loop of naive.py in 60-digit decimal arithmetic: right to the last bit of a float64.
 
-Gradients come from central differences of that loop with a step of 1e-20. Their truncation error
-is about 1e-40 and their rounding error about 1e-39, so no derivative formula has to be trusted
-and nothing is left to see after rounding to 17 digits.
+Gradients come from central differences of that loop with a step of 1e-20: no derivative formula
+has to be trusted. Truncation and rounding leave an error of about 1e-38, absolute, for inputs up
+to 1e6. So every gradient above 1e-20 is right to the last bit of a float64, and a
+smaller one to 38 decimals.
 """
 
 from decimal import Decimal, localcontext
@@ -10,9 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relpos_np import validate
+from relpos_np.decimals import (
+    CONTEXT,
+    exact,
+    one_head,
+    pair_mask,
+    refuse_what_60_digits_may_not_hold,
+    select,
+)
 from relpos_np.naive import naive_attention
 
-DIGITS = 60
 STEP = Decimal("1e-20")
 
 
@@ -36,18 +45,25 @@ class OracleGrads(NamedTuple):
 
 def oracle_attention(
     query, key, value, relative_key_table=None, relative_value_table=None,
-    *, mask=None, query_start=0,
+    *, mask=None, query_start=None,
 ):
     """Scores, weights and output of equations (3) and (4), correctly rounded.
 
     Parameters
     ----------
     query, key, value, relative_key_table, relative_value_table, mask, query_start
-        As in `attention_forward`, small: about 20 microseconds per (pair, dimension).
+        As in `attention_forward`, float64, and few of them: a pair takes about a microsecond
+        per dimension.
 
     Returns
     -------
     OracleStages
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `attention_forward` does; also for inputs that are not float64, or beyond 1e6,
+        where 60 digits are no longer sure to hold every sum.
 
     Examples
     --------
@@ -55,12 +71,14 @@ def oracle_attention(
     array([[[[1.25]]]])
     """
     arrays = (query, key, value, relative_key_table, relative_value_table)
+    validate.attention_inputs(*arrays, mask)
+    refuse_what_60_digits_may_not_hold(*arrays)
     batch, num_heads, query_len, _ = query.shape
     rows = {"scores": key.shape[2], "weights": key.shape[2], "output": value.shape[3]}
     rounded = {
         name: np.zeros((batch, num_heads, query_len, width)) for name, width in rows.items()
     }
-    with localcontext(prec=DIGITS):
+    with localcontext(CONTEXT):
         for b, h in np.ndindex(batch, num_heads):
             head = one_head(arrays, b, h)
             stages = naive_attention(*head, pair_mask(mask, query, key, b, h), query_start)
@@ -72,7 +90,7 @@ def oracle_attention(
 
 def oracle_gradients(
     grad_output, query, key, value, relative_key_table=None, relative_value_table=None,
-    *, mask=None, query_start=0,
+    *, mask=None, query_start=None,
 ):
     """Gradients of ``sum(grad_output * output)`` by 60-digit central differences of the loop.
 
@@ -86,9 +104,13 @@ def oracle_gradients(
     array([[3.]])
     """
     arrays = (query, key, value, relative_key_table, relative_value_table)
+    validate.attention_inputs(*arrays, mask)
+    output = np.empty((*query.shape[:3], value.shape[3]))
+    validate.gradient_like("grad_output", grad_output, "output", output)
+    refuse_what_60_digits_may_not_hold(*arrays, grad_output)
     # Sums over heads and batch stay in Decimal, so that each gradient is rounded only once.
     totals = [None if a is None else np.full(a.shape, Decimal(0), dtype=object) for a in arrays]
-    with localcontext(prec=DIGITS):
+    with localcontext(CONTEXT):
         for b, h in np.ndindex(query.shape[:2]):
             head = one_head(arrays, b, h)
             upstream = exact(grad_output[b, h])
@@ -120,24 +142,3 @@ def central_difference(loss, head, array, index):
     below = loss(head)
     array[row][column] = number
     return (above - below) / (2 * STEP)
-
-
-def select(array, b, h):
-    """The part of an input that head h of batch entry b reads: tables have no batch axis."""
-    if array.ndim == 4:
-        return array[b, h]
-    return array[h] if array.ndim == 3 else array
-
-
-def one_head(arrays, b, h):
-    """Inputs of one head as nested lists of Decimals; every float is a Decimal exactly."""
-    return [None if array is None else exact(select(array, b, h)) for array in arrays]
-
-
-def exact(matrix):
-    return [[Decimal(float(number)) for number in row] for row in matrix]
-
-
-def pair_mask(mask, query, key, b, h):
-    shape = (*query.shape[:3], key.shape[2])
-    return None if mask is None else np.broadcast_to(mask, shape)[b, h]

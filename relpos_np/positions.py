@@ -6,7 +6,7 @@ position is *key minus query*, ``j - i``, so a key to the right is positive.
 
 import numpy as np
 
-from relpos_np.validate import whole_number
+from relpos_np.validate import first_query_position, whole_number, whole_numbers
 
 
 def relative_position_matrix(query_len, key_len=None, query_start=None):
@@ -55,24 +55,6 @@ def relative_position_matrix(query_len, key_len=None, query_start=None):
     return key_position[np.newaxis, :] - query_position[:, np.newaxis]
 
 
-def first_query_position(query_len, key_len, query_start=None):
-    """`query_start` as an int: 0 if nothing was said about equal lengths, an error otherwise.
-
-    >>> first_query_position(3, 3), first_query_position(1, 5, query_start=4)
-    (0, 4)
-    """
-    if query_start is None:
-        if query_len != key_len:
-            raise ValueError(
-                f"query_len {query_len} and key_len {key_len} differ, so query_start must say "
-                f"which key position the first query stands at: a KV cache, whose queries are "
-                f"the newest tokens, wants query_start = key_len - query_len = "
-                f"{key_len - query_len}; queries numbered from the first key want 0"
-            )
-        return 0
-    return whole_number("query_start", query_start)
-
-
 def clip_relative_position(relative_position, max_relative_position):
     """Step 2: beyond k, further away is no longer told apart: ``clip(j - i, -k, k)``.
 
@@ -90,7 +72,7 @@ def clip_relative_position(relative_position, max_relative_position):
     Raises
     ------
     ValueError, TypeError
-        If `max_relative_position` is negative or not an integer.
+        If `max_relative_position` is negative, or anything is not an integer.
 
     Notes
     -----
@@ -102,7 +84,7 @@ def clip_relative_position(relative_position, max_relative_position):
     array([-2, -1,  0,  2,  2])
     """
     k = whole_number("max_relative_position", max_relative_position, minimum=0)
-    return np.clip(np.asarray(relative_position), -k, k)
+    return np.clip(whole_numbers("relative_position", relative_position), -k, k)
 
 
 def table_index(clipped_position, max_relative_position):
@@ -125,7 +107,7 @@ def table_index(clipped_position, max_relative_position):
         If an element lies outside ``-k .. k``. NumPy would not complain: row -1 reads the
         last row, so a forgotten clip gives plausible numbers.
     TypeError
-        If `max_relative_position` is not an integer.
+        If anything is not an integer.
 
     Notes
     -----
@@ -137,7 +119,7 @@ def table_index(clipped_position, max_relative_position):
     array([0, 1, 2, 3, 4])
     """
     k = whole_number("max_relative_position", max_relative_position, minimum=0)
-    clipped_position = np.asarray(clipped_position)
+    clipped_position = whole_numbers("clipped_position", clipped_position)
     if clipped_position.size and (clipped_position.min() < -k or clipped_position.max() > k):
         raise ValueError(
             f"positions {clipped_position.min()} .. {clipped_position.max()} do not fit a table "

@@ -6,6 +6,8 @@ row maximum looks at real parts, and a shift changes nothing in the result.
 
 import numpy as np
 
+from relpos_np import validate
+
 
 def mask_scores(scores, mask):
     """Scores with every pair that may not attend set to minus infinity.
@@ -19,13 +21,22 @@ def mask_scores(scores, mask):
     Returns
     -------
     ndarray, the shape and dtype of `scores`
+        `scores` itself if there is no mask.
+
+    Raises
+    ------
+    TypeError
+        If the mask is not boolean: 0 of an additive mask would be read as hidden.
 
     Examples
     --------
     >>> mask_scores(np.array([[3.0, 4.0]]), np.array([[True, False]]))
     array([[  3., -inf]])
     """
-    return scores if mask is None else np.where(mask, scores, -np.inf)
+    if mask is None:
+        return scores
+    validate.boolean_mask(mask)
+    return np.where(mask, scores, -np.inf)
 
 
 def softmax(scores, mask=None):
@@ -41,12 +52,19 @@ def softmax(scores, mask=None):
     Returns
     -------
     ndarray, the shape and dtype of `scores`
-        The paper's ``alpha_ij``. A row in which no key may be attended is all 0.
+        The paper's ``alpha_ij``. A row in which no key may be attended, all of it minus
+        infinity, is all 0.
+
+    Raises
+    ------
+    TypeError
+        If the scores are not floating point, or the mask is not boolean.
 
     Notes
     -----
-    Shaw et al. 2018, section 2.1: ``alpha_ij = exp(e_ij) / sum_k exp(e_ik)``. The row maximum
-    is subtracted first, so that no exponential overflows. NaN and +inf stay visible as NaN.
+    Shaw et al. 2018, section 2.2: ``alpha_ij = exp(e_ij) / sum_k exp(e_ik)``. The row maximum
+    is subtracted first, so that no exponential overflows. A NaN or +inf among the scores that
+    are not masked makes its whole row NaN.
 
     Examples
     --------
@@ -56,6 +74,7 @@ def softmax(scores, mask=None):
     array([[1., 0.],
            [0., 0.]])
     """
+    validate.same_precision({"scores": scores})
     scores = mask_scores(scores, mask)
     row_max = scores.real.max(axis=-1, keepdims=True, initial=-np.inf)
     # A fully masked row has maximum -inf, and -inf - -inf would be NaN: shift it by 0 instead.
@@ -75,7 +94,13 @@ def softmax_backward(grad_weights, weights):
     Returns
     -------
     ndarray, (..., query_len, key_len)
-        0 wherever the weight is 0, hence at every masked pair and in every fully masked row.
+        0 wherever the weight is 0, hence at every masked pair and in every fully masked row (as
+        long as `grad_weights` is finite: 0 times NaN is NaN, and stays visible).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the two differ in shape or precision.
 
     Notes
     -----
@@ -87,5 +112,6 @@ def softmax_backward(grad_weights, weights):
     >>> softmax_backward(np.array([[1.0, 0.0]]), np.array([[0.25, 0.75]]))
     array([[ 0.1875, -0.1875]])
     """
+    validate.gradient_like("grad_weights", grad_weights, "weights", weights)
     row_sum = (weights * grad_weights).sum(axis=-1, keepdims=True)
     return weights * (grad_weights - row_sum)

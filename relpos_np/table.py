@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from relpos_np.validate import table_rows
+
 
 def lookup(table, index):
     """The row of `table` for every pair: ``a_ij = table[index_ij]``.
@@ -36,12 +38,7 @@ def lookup(table, index):
            [[10, 11],
             [20, 21]]])
     """
-    num_rows = table.shape[-2]
-    if index.size and (index.min() < 0 or index.max() >= num_rows):
-        raise IndexError(
-            f"rows {index.min()} .. {index.max()} were asked of a table with rows "
-            f"0 .. {num_rows - 1}: clip and shift the positions first (see positions.py)"
-        )
+    index = table_rows(index, table.shape[-2])
     return table[..., index, :]
 
 
@@ -61,6 +58,11 @@ def lookup_backward(grad_pairs, index, num_rows):
     -------
     ndarray, (num_rows, head_dim) or (num_heads, num_rows, head_dim)
 
+    Raises
+    ------
+    IndexError, ValueError
+        If a row lies outside the table, or the pairs are not those of the index.
+
     Notes
     -----
     ``grad_table[r] = sum over the pairs with index_ij = r of grad_pairs[i, j]``.
@@ -78,6 +80,12 @@ def lookup_backward(grad_pairs, index, num_rows):
            [  1.5],
            [  0. ]])
     """
+    index = table_rows(index, num_rows)
+    if grad_pairs.shape[-3:-1] != index.shape:
+        raise ValueError(
+            f"grad_pairs has pairs {grad_pairs.shape[-3:-1]}, index has {index.shape}: one row "
+            f"per pair"
+        )
     head_axes, head_dim = grad_pairs.shape[:-3], grad_pairs.shape[-1]
     grad_table = np.zeros((*head_axes, num_rows, head_dim), dtype=grad_pairs.dtype)
     np.add.at(grad_table, (..., index, slice(None)), grad_pairs)

@@ -32,8 +32,8 @@ FORWARD_FAULTS = {
         "query_position[:, np.newaxis] - key_position[np.newaxis, :]",
     ),
     "clip at k - 1": (
-        "positions", "np.clip(np.asarray(relative_position), -k, k)",
-        "np.clip(np.asarray(relative_position), 1 - k, k - 1)",
+        "positions", 'whole_numbers("relative_position", relative_position), -k, k)',
+        'whole_numbers("relative_position", relative_position), 1 - k, k - 1)',
     ),
     "query_start forgotten": (
         "positions", "query_position = query_start + np", "query_position = np"

@@ -76,11 +76,78 @@ def test_a_function_that_drops_the_imaginary_part_is_told_so():
 @pytest.mark.parametrize(("gradients", "options", "message"), [
     ({"z": np.ones(3)}, {}, r"gradient 'z' has no input; inputs are \['x'\]"),
     ({"x": np.ones(4)}, {}, r"gradient 'x' has shape \(4,\), its input has \(3,\)"),
+    ({}, {}, "there is no gradient to check"),
+    ({"x": None}, {}, "there is no gradient to check"),
+    ({"x": np.ones(3)}, {"tolerance": np.inf}, "tolerance must be positive and finite, got inf"),
+    ({"x": np.ones(3)}, {"grad_output": np.ones((3, 1))}, r"shape \(3, 1\), the output has \(3,\)"),
     ({"x": np.ones(3)}, {"method": "guess"}, "method must be one of .*complex step.*got 'guess'"),
 ])
 def test_a_question_that_makes_no_sense_is_refused(gradients, options, message):
+    options = {"grad_output": np.ones(3), **options}
     with pytest.raises(ValueError, match=message):
-        check_gradients(np.sin, {"x": np.ones(3)}, gradients, np.ones(3), **options)
+        check_gradients(lambda x: np.sin(x), {"x": np.ones(3)}, gradients, **options)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"inputs": {"x": np.ones(3, np.float32)}}, "input 'x' is float32.*float64"),
+    ({"inputs": {"x": np.ones(3, complex)}}, "input 'x' is complex128"),
+    ({"inputs": {"x": [1.0, 2.0, 3.0]}}, "input 'x' is list"),
+    ({"gradients": {"x": np.ones(3, complex)}}, "x has dtype complex128, not real"),
+    ({"grad_output": np.ones(3, complex)}, "grad_output has dtype complex128, not real"),
+    ({"function": lambda x: (x, x)}, r"returns a tuple.*attention_forward\(\*\*inputs\)\[0\]"),
+])
+def test_what_is_no_real_float64_array_is_a_type_error(change, message):
+    question = {
+        "function": lambda x: x**2, "inputs": {"x": np.ones(3)}, "gradients": {"x": np.ones(3)},
+        "grad_output": np.ones(3),
+    }
+    with pytest.raises(TypeError, match=message):
+        check_gradients(**{**question, **change})
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x * x.real, lambda x: x * np.conj(x), lambda x: x.astype(np.complex64) ** 2,
+])
+@pytest.mark.parametrize("wrong", [0.0, 1.0, 2.0])
+def test_a_function_that_is_not_analytic_is_not_judged_by_the_complex_step(function, wrong):
+    x = np.array([1.0, 2.0, -3.0])
+    with pytest.raises((ValueError, TypeError), match=r"central difference"):
+        check_gradients(function, {"x": x}, {"x": wrong * x}, np.ones(3))
+
+
+@pytest.mark.parametrize("x", [1e12, -2.0, 1e-9])
+def test_large_and_small_numbers_are_differenced_with_steps_of_their_size(x):
+    x = np.array([x])
+    check_gradients(
+        lambda x: 3 * x, {"x": x}, {"x": np.full(1, 3.0)}, np.ones(1), method="central differences"
+    ).assert_ok()
+
+
+def test_a_function_that_writes_into_its_arguments_is_judged_and_does_no_harm():
+    def square_in_place(x, other):
+        x *= x
+        other += 1
+        return x
+
+    inputs = {"x": np.array([1.0, 2.0, 3.0]), "other": np.zeros(2)}
+    for method in ("complex step", "central differences"):
+        gradients = {"x": 2 * inputs["x"]}
+        check_gradients(
+            square_in_place, inputs, gradients, np.ones(3), method=method
+        ).assert_ok()
+    np.testing.assert_array_equal(inputs["x"], [1, 2, 3])
+    np.testing.assert_array_equal(inputs["other"], 0)
+
+
+def test_taylor_slope_tells_nan_and_nothing_from_right():
+    x, rng = np.array([1.0, 2.0]), np.random.default_rng(3)
+    cube, one = (lambda x: x**3), np.ones(2)
+    assert np.isnan(taylor_slope(cube, {"x": x}, {"x": np.array([np.nan, 1])}, one, rng))
+    assert np.isnan(taylor_slope(lambda x: x * np.nan, {"x": x}, {"x": x}, one, rng))
+    tiny_and_wrong = taylor_slope(lambda x: 1e-14 * x**3, {"x": x}, {"x": 1e-14 * x}, one, rng)
+    assert 0.9 < tiny_and_wrong < 1.1
+    with pytest.raises(ValueError, match="no gradient to check"):
+        taylor_slope(cube, {"x": x}, {}, one, rng)
 
 
 def test_inputs_are_left_as_they_were(problem):

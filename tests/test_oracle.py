@@ -4,10 +4,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from inputs import random_inputs
 
 from relpos_np import naive_attention_backward
-from relpos_np.oracle import DIGITS, exact, oracle_attention, oracle_gradients, select
+from relpos_np.decimals import CONTEXT, exact, select
+from relpos_np.oracle import oracle_attention, oracle_gradients
 
 
 def test_a_value_term_with_equal_weights_is_the_exact_mean():
@@ -43,7 +45,7 @@ def test_differences_of_the_loop_equal_the_chain_rule_in_60_digits():
     )
     grad_output = rng.normal(size=(1, 2, 4, 2))
     differences = oracle_gradients(grad_output, *inputs.values())
-    with localcontext(prec=DIGITS):
+    with localcontext(CONTEXT):
         for head in range(2):
             chain_rule = naive_attention_backward(
                 exact(grad_output[0, head]),
@@ -61,3 +63,28 @@ def test_the_answer_does_not_depend_on_the_precision_set_outside():
         careless = oracle_attention(*inputs.values())
         assert Decimal(1) / 3 == Decimal("0.33333")
     np.testing.assert_array_equal(usual.output, careless.output)
+
+
+def test_nan_goes_through_and_lengths_of_zero_are_empty():
+    one = np.ones((1, 1, 1, 1))
+    key = np.array([[[[np.nan], [1.0]]]])
+    assert np.isnan(oracle_attention(one, key, np.ones((1, 1, 2, 1)), query_start=0).output).all()
+    no_keys = np.ones((1, 1, 0, 1))
+    output = oracle_attention(one, no_keys, np.ones((1, 1, 0, 5)), query_start=0).output
+    np.testing.assert_array_equal(output, np.zeros((1, 1, 1, 5)))
+    grads = oracle_gradients(output, one, no_keys, np.ones((1, 1, 0, 5)), query_start=0)
+    assert (grads.query.item(), grads.key.shape) == (0, (1, 1, 0, 1))
+
+
+@pytest.mark.parametrize(("change", "error", "message"), [
+    ({"query": np.ones((1, 1, 1, 1), np.float32), "key": np.ones((1, 1, 1, 1), np.float32),
+      "value": np.ones((1, 1, 1, 1), np.float32)}, TypeError, "float64 only, got float32"),
+    ({"query": np.ones((1, 1, 1, 1), complex)}, TypeError, "float64 only, got complex128"),
+    ({"key": np.full((1, 1, 1, 1), 1e31)}, ValueError, r"1e\+31 is beyond 1e\+06"),
+    ({"key": np.ones((1, 1, 2, 1)), "value": np.ones((1, 1, 2, 1))}, ValueError, "query_start"),
+    ({"relative_key_table": np.ones((2, 1))}, ValueError, "has 2 rows"),
+])
+def test_what_the_oracle_cannot_answer_exactly_it_refuses(change, error, message):
+    inputs = dict.fromkeys(("query", "key", "value"), np.ones((1, 1, 1, 1)))
+    with pytest.raises(error, match=message):
+        oracle_attention(**{**inputs, **change})

@@ -1,3 +1,4 @@
+import matplotlib
 import numpy as np
 import pytest
 
@@ -50,9 +51,49 @@ def test_a_format_that_is_not_reproducible_is_refused(tmp_path):
         plots.save_figure(plots.index_figure(np.array([[1]])), tmp_path / "figure.pdf")
 
 
-def test_a_matrix_with_other_than_two_axes_is_refused():
-    with pytest.raises(ValueError, match=r"got shape \(1, 2, 2, 2\)"):
-        plots.matrix_figure(np.ones((1, 2, 2, 2)), symbol="x")
+@pytest.mark.parametrize(("matrices", "options", "message"), [
+    (np.ones((1, 2, 2, 2)), {}, r"got shape \(2, 2, 2\)"),
+    (np.ones((0, 3)), {}, r"at least \(1, 1\), got shape \(0, 3\)"),
+    ([], {}, "no matrix to draw"),
+    (np.eye(2) * 1j, {}, "real or .imag"),
+    (-np.eye(2), {"signed": False}, "would look like 0"),
+    (np.eye(2), {"limit": 0}, "limit must be positive, got 0"),
+    (np.ones((2, 2, 2)), {"columns": 0}, "columns must be positive, got 0"),
+    (np.ones((2, 2, 2)), {"titles": ["one"]}, "1 titles for 2 panels"),
+    (np.ones((2, 3)), {"query_tokens": ["a"]}, "1 tokens for 2 positions"),
+])
+def test_what_would_be_an_empty_or_misleading_picture_is_refused(matrices, options, message):
+    with pytest.raises(ValueError, match=message):
+        plots.matrix_figure(matrices, symbol="x", **options)
+
+
+def test_tokens_are_shown_as_they_are(tmp_path):
+    tokens = ["$5 or $6", " ", "$\\bad$"]
+    figure = plots.matrix_figure(np.eye(3), symbol="x", query_tokens=tokens)
+    plots.save_figure(figure, tmp_path / "tokens.svg")
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == [r"\$5 or \$6", "\N{OPEN BOX}", "\\$\\bad\\$"]
+
+
+def test_odd_matrices_are_drawn():
+    for matrix in (np.zeros((1, 1)), np.full((2, 2), np.nan), np.eye(2, dtype=bool),
+                   np.array([[-128]], np.int8)):
+        mesh = plots.matrix_figure(matrix, symbol="x").axes[0].collections[0]
+        assert mesh.get_clim()[1] in (1, 128)
+
+
+def test_the_reader_s_own_settings_change_nothing(tmp_path):
+    plain = plots.png_bytes(plots.position_figure(relative_position_matrix(3)))
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+        assert plots.png_bytes(plots.position_figure(relative_position_matrix(3))) == plain
+
+
+def test_a_figure_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    (tmp_path / "taken.png").mkdir()
+    figure = plots.position_figure(relative_position_matrix(3))
+    with pytest.raises(OSError, match=r"taken\.png"):
+        plots.save_figure(figure, tmp_path / "taken.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.png"]
 
 
 def test_curves_have_units_a_legend_and_a_spread():

@@ -1,7 +1,7 @@
 """Every figure of ``figures/``, redrawn; the same bytes each time."""
 
-from pathlib import Path
-
+from relpos_np.commands import add_output_argument
+from relpos_np.commands.encodings import encoding_figures
 from relpos_np.commands.tour import recompute, save_figures, voice_figures
 from relpos_np.data import load_voice
 from relpos_np.positions import clip_relative_position, relative_position_matrix, table_index
@@ -13,17 +13,14 @@ LENGTH, MAX_RELATIVE_POSITION = 6, 2  # small enough to print the numbers into t
 
 def add_arguments(parser):
     """Options of the command."""
-    parser.add_argument(
-        "--output", type=Path, default=Path("figures"), metavar="DIR",
-        help="where the figures go (default: %(default)s)",
-    )
+    add_output_argument(parser)
 
 
 def run(arguments):
     """Write all figures and print their paths."""
     voice = load_voice()
     caches = {number: recompute(layer) for number, layer in voice.layers.items()}
-    figures = {**position_figures(), **voice_figures(voice, caches)}
+    figures = {**position_figures(), **voice_figures(voice, caches), **encoding_figures()}
     for path in save_figures(figures, arguments.output):
         print(f"wrote {path}")
     return 0

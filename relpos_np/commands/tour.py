@@ -1,7 +1,6 @@
 """The main job: a trained voice's attention, recomputed from the formulas and compared."""
 
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from tqdm import tqdm
 
 from relpos_np.attention import AttentionCache, attention_forward
 from relpos_np.attention_backward import attention_backward
+from relpos_np.commands import add_output_argument
 from relpos_np.conventions import from_zero_window
 from relpos_np.data import load_voice
 from relpos_np.gradcheck import check_gradients
@@ -31,10 +31,7 @@ class Difference(NamedTuple):
 
 def add_arguments(parser):
     """Options of the command."""
-    parser.add_argument(
-        "--output", type=Path, default=Path("figures"), metavar="DIR",
-        help="where the figures go (default: %(default)s)",
-    )
+    add_output_argument(parser)
 
 
 def run(arguments):
@@ -91,7 +88,7 @@ def compare_with_double_loop(cache):
         for loop_row, einsum_row in (
             (stages.weights[0], cache.weights[0, 0, i]), (stages.output[0], cache.output[0, 0, i])
         ):
-            worst = max(worst, np.abs(loop_row - einsum_row).max())
+            worst = np.maximum(worst, np.abs(loop_row - einsum_row).max())  # lets NaN through
     return Difference("layer 0, head 0: einsum - double loop", worst, LOOP_LIMIT)
 
 
@@ -127,15 +124,15 @@ def format_differences(differences):
 
 
 def describe(number, cache: AttentionCache):
-    """What the figures show of one layer, in words, from its numbers."""
-    bias = cache.relative_logits[0] / math.sqrt(cache.query.shape[3])
+    """What the figures show of one layer, its head 0, in words, from its numbers."""
+    bias = cache.relative_logits[0, 0] / math.sqrt(cache.query.shape[3])
     strongest = bias.flat[np.abs(bias).argmax()]
     near = np.abs(cache.relative_position) <= NEIGHBOURHOOD
-    share = (cache.weights[0] * near).sum() / cache.weights[0].sum()
+    share = (cache.weights[0, 0] * near).sum() / cache.weights[0, 0].sum()
     even = near.mean()
     habit = "looks at its neighbours" if share > even else "looks away from its neighbours"
     return (
-        f"Layer {number} {habit}: position changes scores by up to {strongest:+.1f}, and\n"
+        f"Layer {number}, head 0, {habit}: position changes scores by up to {strongest:+.1f}, and\n"
         f"  {share:.0%} of the weight falls within {NEIGHBOURHOOD} tokens, where even attention "
         f"would put {even:.0%}.\n"
     )

@@ -81,7 +81,7 @@ def alibi_forward(
 
 def alibi_backward(grad_output, cache):
     """Gradients of `alibi_forward`: (batch, num_heads, query_len, value head_dim) in."""
-    validate.gradient_shape("grad_output", grad_output, "output", cache.attend.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.attend.output)
     grad_logits, grad_value = attend_backward(grad_output, cache.attend)
     # logits = content_logits / sqrt(head_dim) + slopes * steps
     grad_slopes = np.einsum("bhij,ij->h", grad_logits, cache.steps.astype(real_dtype(cache.query)))

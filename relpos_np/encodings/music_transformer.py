@@ -100,7 +100,7 @@ def music_transformer_forward(
 
 def music_transformer_backward(grad_output, cache):
     """Gradients of `music_transformer_forward`: (b, h, query_len, value head_dim) in."""
-    validate.gradient_shape("grad_output", grad_output, "output", cache.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.output)
     grad_value_window, grad_weights_relative = None, 0
     if cache.value_rows is not None:
         value_axes = axes(cache.value_rows)

@@ -77,7 +77,7 @@ def first_query(query_len, key_len, query_start):
 
 def rope_backward(grad_output, cache):
     """Gradients of `rope_forward`: a gradient turns back by the angle that its input turned."""
-    validate.gradient_shape("grad_output", grad_output, "output", cache.attend.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.attend.output)
     grad_logits, grad_value = attend_backward(grad_output, cache.attend)
     # logits = einsum("bhid,bhjd->bhij", rotated_query, rotated_key) / sqrt(head_dim)
     grad_dots = grad_logits / math.sqrt(cache.rotated_query.shape[3])

@@ -135,7 +135,7 @@ def t5_forward(
 
 def t5_backward(grad_output, cache):
     """Gradients of `t5_forward`: (batch, num_heads, query_len, value head_dim) to `T5Grads`."""
-    validate.gradient_shape("grad_output", grad_output, "output", cache.attend.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.attend.output)
     grad_logits, grad_value = attend_backward(grad_output, cache.attend)
     # logits = content_logits + bias, and the batch shares the bias
     grad_bias = grad_logits.sum(axis=0)

@@ -114,7 +114,7 @@ def transformer_xl_forward(
 
 def transformer_xl_backward(grad_output, cache):
     """Gradients of `transformer_xl_forward`: (b, h, query_len, value head_dim) in."""
-    validate.gradient_shape("grad_output", grad_output, "output", cache.attend.output)
+    validate.gradient_like("grad_output", grad_output, "output", cache.attend.output)
     grad_logits, grad_value = attend_backward(grad_output, cache.attend)
     # logits = (content_logits + position_logits) / sqrt(head_dim)
     grad_sum = grad_logits / math.sqrt(cache.key.shape[3])

@@ -1,12 +1,8 @@
-"""What the public doors refuse, and the words in which they say how to mend it.
-
-NaN and infinity are let through: they must show in the result, not stop the reader who is
-looking for where they came from.
-"""
-
-import operator
+"""What equations (3) and (4) and the layer around them ask of their inputs together."""
 
 import numpy as np
+
+from relpos_np.validate.arrays import boolean_mask, same_precision
 
 
 def attention_inputs(query, key, value, relative_key_table, relative_value_table, mask):
@@ -32,7 +28,24 @@ def attention_inputs(query, key, value, relative_key_table, relative_value_table
     }
     tables = {name: table for name, table in tables.items() if table is not None}
     same_precision({**arrays, **tables})
-    for name, array in arrays.items():
+    heads_fit(query, key, value)
+    for name, table in tables.items():
+        partner, array = ("query", query) if name == "relative_key_table" else ("value", value)
+        table_shape(name, table, num_heads=query.shape[1], head_dim=array.shape[3], partner=partner)
+    if len({table.shape[-2] for table in tables.values()}) > 1:
+        rows = relative_key_table.shape[-2], relative_value_table.shape[-2]
+        raise ValueError(
+            f"relative_key_table has {rows[0]} rows (k = {rows[0] // 2}), relative_value_table has "
+            f"{rows[1]} (k = {rows[1] // 2}): both need the same k; repeat the end rows of the "
+            f"smaller one to widen it"
+        )
+    if mask is not None:
+        mask_shape(mask, (*query.shape[:3], key.shape[2]))
+
+
+def heads_fit(query, key, value):
+    """Refuse queries, keys and values of which equation (4) or (3) cannot take products."""
+    for name, array in {"query": query, "key": key, "value": value}.items():
         if array.ndim != 4:
             raise ValueError(
                 f"{name} has shape {array.shape}; it must be (batch, num_heads, length, head_dim): "
@@ -55,48 +68,6 @@ def attention_inputs(query, key, value, relative_key_table, relative_value_table
         raise ValueError(
             f"value has length {value.shape[2]}, key has {key.shape[2]}: one value per key"
         )
-    for name, table in tables.items():
-        partner, array = ("query", query) if name == "relative_key_table" else ("value", value)
-        table_shape(name, table, num_heads=query.shape[1], head_dim=array.shape[3], partner=partner)
-    if len({table.shape[-2] for table in tables.values()}) > 1:
-        rows = relative_key_table.shape[-2], relative_value_table.shape[-2]
-        raise ValueError(
-            f"relative_key_table has {rows[0]} rows (k = {rows[0] // 2}), relative_value_table has "
-            f"{rows[1]} (k = {rows[1] // 2}): both need the same k; repeat the end rows of the "
-            f"smaller one to widen it"
-        )
-    if mask is not None:
-        mask_shape(mask, (*query.shape[:3], key.shape[2]))
-
-
-def same_precision(arrays):
-    """Refuse arrays that are not floating point, or not all of one precision.
-
-    Complex arrays count as their real precision: the complex-step check perturbs one input and
-    leaves the others real.
-
-    Parameters
-    ----------
-    arrays : dict of str to ndarray
-
-    Raises
-    ------
-    TypeError
-    """
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise TypeError(
-                f"{name} is a {type(array).__name__}, not a NumPy array: np.asarray({name}, float)"
-            )
-        if not np.issubdtype(array.dtype, np.inexact):
-            raise TypeError(
-                f"{name} has dtype {array.dtype}, which cannot hold weights between 0 and 1: "
-                f"{name}.astype(np.float64)"
-            )
-    precisions = {name: str(np.finfo(array.dtype).dtype) for name, array in arrays.items()}
-    if len(set(precisions.values())) > 1:
-        listing = ", ".join(f"{name} {dtype}" for name, dtype in precisions.items())
-        raise TypeError(f"precisions differ ({listing}): cast all to one with .astype")
 
 
 def table_shape(name, table, *, num_heads, head_dim, partner):
@@ -125,12 +96,7 @@ def table_shape(name, table, *, num_heads, head_dim, partner):
 
 def mask_shape(mask, shape):
     """Refuse a mask that is not boolean or does not broadcast to `shape`."""
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-        raise TypeError(
-            f"mask must be a boolean array, True = may attend, got "
-            f"{getattr(mask, 'dtype', type(mask).__name__)}: an additive mask of 0 and -inf is "
-            f"mask == 0, a 0/1 mask is mask.astype(bool)"
-        )
+    boolean_mask(mask)
     try:
         fits = np.broadcast_shapes(mask.shape, shape) == shape
     except ValueError:
@@ -140,15 +106,6 @@ def mask_shape(mask, shape):
             f"mask has shape {mask.shape}, which does not broadcast to (batch, num_heads, "
             f"query_len, key_len) = {shape}: a padding mask (batch, key_len) is "
             f"mask[:, np.newaxis, np.newaxis, :]"
-        )
-
-
-def gradient_shape(name, grad, like_name, like):
-    """Refuse an upstream gradient that does not have the shape of what it is the gradient of."""
-    if np.shape(grad) != like.shape:
-        raise ValueError(
-            f"{name} has shape {np.shape(grad)}, {like_name} has {like.shape}: the gradient of a "
-            f"loss has the shape of what it is taken by"
         )
 
 
@@ -180,14 +137,3 @@ def projections(x, weights, num_heads):
             f"output_weight has {rows} rows, value_weight has {merged} columns: "
             f"the merged heads are projected by output_weight, so they must agree"
         )
-
-
-def whole_number(name, value, minimum=None):
-    """`value` as a Python int, or an error that names it (2.5 and "3" are not lengths)."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if minimum is not None and number < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {number}")
-    return number
