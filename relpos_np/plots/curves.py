@@ -40,6 +40,7 @@ def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0,
             axes.fill_between(x, *spread, color=line.get_color(), alpha=0.2, linewidth=0)
     if log in (True, "x"):
         axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")  # 1024, not 2 to the 10
     if log in (True, "y"):
         axes.set_yscale("log")
     axes.set(xlabel=x_label, ylabel=y_label)
