@@ -185,9 +185,21 @@ def test_the_command_prints_and_writes_all_seeds(tmp_path, capsys):
     }
 
 
-def test_the_command_refuses_in_words(capsys, tmp_path):
-    assert main(["train", "--encoding", "none", "--k", "2", "--runs", str(tmp_path)]) == 2
-    assert "leave them out" in capsys.readouterr().err
+@pytest.mark.parametrize(("words", "message"), [
+    (["--encoding", "none", "--k", "2"], "leave them out"),
+    (["--seed", "-1"], "--seed must be at least 0, got -1"),
+    (["--seeds", "0"], "--seeds must be at least 1, got 0"),
+])
+def test_the_command_refuses_in_words(capsys, tmp_path, words, message):
+    assert main(["train", *words, "--runs", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_gives_the_signal_back(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    main(["train", "--task", "parity", "--steps", "1", "--runs", str(tmp_path)])
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_names_of_settings_are_unique():

@@ -38,20 +38,10 @@ def add_arguments(parser):
 
 def run(arguments):
     """Exit code 0; 2 for a setting that is none; 130 if interrupted."""
-    from relpos_np.train.published import EXPERIMENTS, settings_of
-    from relpos_np.train.setting import Setting, complete
-
-    given = {name: getattr(arguments, name) for name in Setting._fields}
-    given = {name: value for name, value in given.items() if value is not None}
-    signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        if arguments.seeds is not None and not given:
-            experiments = EXPERIMENTS
-        else:
-            setting = complete(Setting(**given))
-            experiments = {setting.task: [setting]}
-        seeds = [arguments.seed] if arguments.seeds is None else range(arguments.seeds)
-        scores = run_all(settings_of(experiments), seeds, arguments.runs)
+        experiments, seeds = what_to_run(arguments)
+        scores = run_all(experiments, seeds, arguments.runs)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -59,6 +49,8 @@ def run(arguments):
         print(f"stopped; what was done is in {arguments.runs}, and the same command goes on there",
               file=sys.stderr)
         return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
     print_tables(experiments, scores)
     if arguments.json:
         write_json(arguments.json, scores)
@@ -69,12 +61,32 @@ def interrupt(signal_number, frame):
     raise KeyboardInterrupt
 
 
-def run_all(settings, seeds, folder):
-    """Scores by setting and length, one per seed: seed by seed, so that early tables are whole."""
+def what_to_run(arguments):
+    """The settings by experiment, and the seeds."""
+    from relpos_np.train.published import EXPERIMENTS
+    from relpos_np.train.setting import Setting, complete
+    from relpos_np.validate import whole_number
+
+    given = {name: getattr(arguments, name) for name in Setting._fields}
+    given = {name: value for name, value in given.items() if value is not None}
+    if arguments.seeds is None:
+        seeds = [whole_number("--seed", arguments.seed, minimum=0)]
+    else:
+        seeds = range(whole_number("--seeds", arguments.seeds, minimum=1))
+    if arguments.seeds is not None and not given:
+        return EXPERIMENTS, seeds
+    setting = complete(Setting(**given))
+    return {setting.task: [setting]}, seeds
+
+
+def run_all(experiments, seeds, folder):
+    """Scores by setting and length, one per seed; seed by seed, so that every setting gets one."""
     from tqdm import tqdm
 
+    from relpos_np.train.published import settings_of
     from relpos_np.train.run import run as run_one
 
+    settings = settings_of(experiments)
     scores = {name: {} for name in settings}
     todo = [(seed, name) for seed in seeds for name in settings]
     for seed, name in tqdm(todo, desc="runs", disable=len(todo) == 1):
@@ -101,6 +113,7 @@ def write_json(path, scores):
 
     words = ["python", "-m", "relpos_np", *sys.argv[1:]]
     about = {"command": " ".join(words), "numpy": np.__version__, "scores": scores}
+    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     os.replace(unfinished, path)
