@@ -8,6 +8,7 @@ that reproduce a recorded output on any inputs.
 from relpos_np.verify.explaining import explain
 from relpos_np.verify.identifying import identify
 from relpos_np.verify.probing import probe
+from relpos_np.verify.pytest_cases import case_tests
 from relpos_np.verify.verifying import verify, verify_results
 
-__all__ = ["explain", "identify", "probe", "verify", "verify_results"]
+__all__ = ["case_tests", "explain", "identify", "probe", "verify", "verify_results"]

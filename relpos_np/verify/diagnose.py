@@ -47,7 +47,8 @@ def contract_findings(runs):
 
 def output_findings(runs, dtype):
     """What explains the outputs (and the exceptions), if something is wrong with them."""
-    answered = [run for run in runs if not NO_ANSWER & {name for name, _ in run.faults}]
+    answered = [run for run in runs if (run.stages or run.raised)
+                and not NO_ANSWER & {name for name, _ in run.faults}]
     wrong = [run for run in answered if run.raised or output_ratio(run, precision(run, dtype)) > 1]
     if not wrong or not any(run.stages for run in runs):
         return []
@@ -89,8 +90,7 @@ def entry_finding(entry, habit="zeros"):
     """What the catalogue has to say about an entry."""
     lines = [f"written:  {entry.wrote}", f"right:    {RIGHT.get(entry.stage, '')}", entry.why]
     if entry.repair:
-        label = "factor: " if entry.verdict == "RESCALE" else "convert:"
-        lines.append(f"{label}  {entry.repair}")
+        lines.append(f"{entry.repair_label}  {entry.repair}")
     if entry.seen_in:
         lines.append(f"seen in:  {entry.seen_in}")
     if habit != "zeros":

@@ -29,7 +29,7 @@ import numpy as np
 from tqdm import tqdm
 
 from relpos_np.verify.cases import load_cases, write_cases
-from relpos_np.verify.contract import array_faults, failure
+from relpos_np.verify.contract import array_faults, one_line
 from relpos_np.verify.expected import conditions, useful
 from relpos_np.verify.run import Run
 
@@ -178,6 +178,7 @@ def read_run(path, case, dtype):
                  for name, array in arrays.items() if name.startswith("grad_")}
         faults = tuple(array_faults(stages["output"], case, dtype))
     except Exception as error:
-        return Run(case, {}, {}, faults=((failure(error)),))
+        fault = ("no_array", f"{path.name} cannot be read: {one_line(error)}")
+        return Run(case, {}, {}, faults=(fault,))
     grads = {name: grad for name, grad in grads.items() if case.inputs.get(name) is not None}
     return Run(case, stages, grads, faults=faults)

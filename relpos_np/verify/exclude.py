@@ -8,7 +8,7 @@ from relpos_np.verify.backward_formula import run_backward
 from relpos_np.verify.cases import find_case
 from relpos_np.verify.compare import compare
 from relpos_np.verify.expected import conditions
-from relpos_np.verify.match import known_outcome
+from relpos_np.verify.match import close, known_outcome
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER, find
 
 NO_GRADIENTS = "no gradients were given: grads=..."
@@ -47,6 +47,26 @@ def not_excluded(ran, cases, dtype, gradients):
         reasons[NO_GRADIENTS] = [entry.name for entry in BACKWARD]
     reasons[NO_LAYER] = [entry.name for entry in LAYER]
     return as_pairs(reasons)
+
+
+def separated_by(names, ran, cases, dtype):
+    """In words, what would tell apart the known mistakes that all explain a run."""
+    entries = [find(name) for name in names]
+    ids = [case.id for case in ran]
+    telling = [case.id for case in cases if case.id not in ids and any(
+        not alike(known_outcome(entries[0], case, dtype), known_outcome(entry, case, dtype), dtype)
+        for entry in entries[1:])]
+    both = " and ".join(names)
+    if telling:
+        return f"{both} fit; a case that was not run would separate them: {', '.join(telling)}"
+    return f"{both} are the same function"
+
+
+def alike(first, second, dtype):
+    """Whether two outcomes of changed formulas could be told apart."""
+    if first.output is None or second.output is None:
+        return first.output is None and second.output is None
+    return close(first.output, second.output, first.largest_score, dtype)
 
 
 def as_pairs(reasons):

@@ -75,8 +75,8 @@ def first_stage_difference(run, dtype):
             condition = conditions(case).get(name, np.zeros(np.shape(right[name])))
             got, expected = run.stages[name], right[name]
             if name == "scores" and np.shape(got) == expected.shape:
-                # Any fill of hidden pairs will do here; what it does to the weights is judged.
-                got = np.where(np.isfinite(expected), got, expected)
+                # A finite fill of hidden pairs will do; what it does to the weights is judged.
+                got = np.where((expected == -np.inf) & (got < -1e3), expected, got)
             found = compare(case.id, name, got, expected, condition, dtype)
             if found:
                 return found

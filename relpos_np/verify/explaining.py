@@ -28,7 +28,7 @@ def explain(name=None):
       written:  q_i . k_j + q_i . aK_ij
       right:    (q_i . k_j + q_i . aK_ij) / sqrt(head_dim)
       Logits grow with head_dim and the softmax saturates.
-      factor:   query = query / sqrt(head_dim)
+      convert:  query = query * sqrt(head_dim)
     """
     if name is None:
         return listing()
@@ -36,10 +36,9 @@ def explain(name=None):
         return f"{name} (not a formula)\n  {EXPLANATIONS[name]}"
     entry = find(name)
     section = next(title for title, entries in SECTIONS.items() if entry in entries)
-    label = "factor: " if entry.verdict == "RESCALE" else "convert:"
     lines = [f"{entry.name} ({entry.verdict}, {section})", f"  written:  {entry.wrote}",
              f"  right:    {RIGHT[entry.stage]}", f"  {entry.why}"]
-    lines += [f"  {label}  {entry.repair}"] if entry.repair else []
+    lines += [f"  {entry.repair_label}  {entry.repair}"] if entry.repair else []
     lines += [f"  seen in:  {entry.seen_in}"] if entry.seen_in else []
     return "\n".join(lines)
 

@@ -63,6 +63,7 @@ def prepare(inputs):
     x.k = x.num_rows // 2
     x.key_rows = rows_per_head(x, x.relative_key_table, x.head_dim)
     x.value_rows = rows_per_head(x, x.relative_value_table, x.value_dim)
+    x.met_hidden = False  # whether a softmax had nothing to attend to (hidden_rows.py)
     x.j = np.arange(x.key_len)[np.newaxis, :]
     return x
 

@@ -1,12 +1,8 @@
 """Candidates that take tensors of torch or JAX. Neither is imported before it is asked for."""
 
-import functools
-import importlib
-import inspect
+from relpos_np.verify import jax_adapter, torch_adapter
 
-import numpy as np
-
-ADAPTERS = {"torch": "torch_adapter", "jax": "jax_adapter"}
+ADAPTERS = {"torch": torch_adapter, "jax": jax_adapter}
 
 
 def adapt(candidate, grads, framework):
@@ -28,36 +24,7 @@ def adapt(candidate, grads, framework):
     if framework not in ADAPTERS:
         raise ValueError(f"framework must be one of {', '.join(ADAPTERS)}, got {framework!r}")
     try:
-        adapter = importlib.import_module(f"relpos_np.verify.{ADAPTERS[framework]}")
+        forward, by_autograd = ADAPTERS[framework].candidate_and_grads(candidate)
     except ImportError as error:
         raise ValueError(f"{framework} cannot be imported here: {error}") from error
-    forward, by_autograd = adapter.candidate_and_grads(candidate)
     return forward, grads or by_autograd
-
-
-def on_arrays(convert, arguments, keywords):
-    """Arguments with every NumPy array converted; None, lengths and flags stay."""
-    def one(value):
-        return convert(value) if isinstance(value, np.ndarray) else value
-
-    return [one(value) for value in arguments], {name: one(v) for name, v in keywords.items()}
-
-
-def first_output(answer):
-    """The output itself, from a dict of stages or (output, more)."""
-    if isinstance(answer, dict):
-        return answer["output"]
-    return answer[0] if isinstance(answer, tuple) else answer
-
-
-def like_with_upstream(function, forward, grads):
-    """Both adapted functions, with parameters named as those of `function`."""
-    forward, grads = functools.wraps(function)(forward), functools.wraps(function)(grads)
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return forward, grads
-    upstream = inspect.Parameter("grad_output", inspect.Parameter.POSITIONAL_ONLY)
-    grads.__signature__ = signature.replace(
-        parameters=[upstream, *signature.parameters.values()])
-    return forward, grads

@@ -10,17 +10,9 @@ from decimal import localcontext
 
 import numpy as np
 
+from relpos_np.decimals import CONTEXT, exact, one_head, pair_mask, select
 from relpos_np.naive_backward import naive_attention_backward
-from relpos_np.oracle import (
-    DIGITS,
-    OracleGrads,
-    exact,
-    one_head,
-    oracle_attention,
-    oracle_gradients,
-    pair_mask,
-    select,
-)
+from relpos_np.oracle import OracleGrads, oracle_attention, oracle_gradients
 from relpos_np.verify.formula import INPUTS
 from relpos_np.verify.layer_formula import LAYER_INPUTS
 from relpos_np.verify.layer_oracle import oracle_layer, oracle_layer_gradients
@@ -123,7 +115,7 @@ def chain_rule_gradients(grad_output, *inputs, mask=None, query_start=0):
     """
     totals = [None if array is None else np.zeros(array.shape, dtype=object) for array in inputs]
     query, key = inputs[:2]
-    with localcontext(prec=DIGITS):
+    with localcontext(CONTEXT):
         for b, h in np.ndindex(query.shape[:2]):
             grads = naive_attention_backward(
                 exact(grad_output[b, h]), *one_head(inputs, b, h),

@@ -11,11 +11,13 @@ from relpos_np.softmax import softmax
 
 
 def zeros(x, scores, axis=-1):
+    x.met_hidden |= bool(hidden(scores, axis).any())
     return np.moveaxis(softmax(np.moveaxis(scores, axis, -1)), -1, axis)
 
 
 def nan(x, scores, axis=-1):
-    return np.where(hidden(scores, axis), scores.dtype.type(np.nan), zeros(x, scores, axis))
+    weights = zeros(x, scores, axis)
+    return np.where(hidden(scores, axis), scores.dtype.type(np.nan), weights)
 
 
 def uniform(x, scores, axis=-1):

@@ -10,7 +10,7 @@ from relpos_np.verify.diagnose import RIGHT
 from relpos_np.verify.formula import INPUTS, run_forward
 from relpos_np.verify.hidden_rows import SOFTMAXES
 from relpos_np.verify.mistakes import CORRECT, FORWARD
-from relpos_np.verify.mistakes.conventions import left_right_of
+from relpos_np.verify.mistakes.conventions import FIXED_SIDES, left_right_of
 
 
 class Identified(NamedTuple):
@@ -71,8 +71,10 @@ def identify(inputs, output=None, *, weights=None, scores=None, tolerance=None, 
     right = fitting("right", [], error_of, allowed)
     if right:
         return (right,)
-    entries = [entry for entry in FORWARD if entry.verdict != CORRECT]
-    entries += known_sides(inputs)
+    sides = known_sides(inputs)
+    entries = [entry for entry in FORWARD if entry.verdict != CORRECT and not (
+        sides and entry in FIXED_SIDES)]
+    entries += sides
     alone = [fitting(entry.name, [entry], error_of, allowed) for entry in entries]
     if any(alone) or not pairs:
         return tuple(found for found in alone if found)
@@ -114,7 +116,7 @@ def fitting(name, entries, error_of, allowed):
     """What is to be said if these entries together reproduce the recording, else None."""
     changes = {step: change for entry in entries for step, change in entry.change.items()}
     for hidden_rows in SOFTMAXES:
-        errors = error_of(changes, hidden_rows)
+        errors, met_hidden = error_of(changes, hidden_rows)
         if errors is not None and all(errors[stage] <= allowed[stage] for stage in allowed):
             verdicts = {entry.verdict for entry in entries} or {"PASS"}
             return Identified(
@@ -124,19 +126,23 @@ def fitting(name, entries, error_of, allowed):
                 repair="; ".join(entry.repair for entry in entries if entry.repair),
                 hidden_rows=hidden_rows, error=max(errors.values()),
             )
-        if error_of.args[0]["mask"] is None:
+        if not met_hidden:
             return None
     return None
 
 
 def reproduction_error(inputs, recorded, changes, hidden_rows):
-    """Largest difference of each recorded array from what the changed formula gives."""
+    """Largest difference of each recorded array from what the changed formula gives.
+
+    And whether some row had nothing to attend to, so that other habits are worth trying.
+    """
     try:
         x = run_forward(inputs, changes, hidden_rows)
     except (IndexError, ValueError):
-        return None
-    return {name: largest_difference(array, getattr(x, name), hidden=name == "scores")
-            for name, array in recorded.items()}
+        return None, False
+    errors = {name: largest_difference(array, getattr(x, name), hidden=name == "scores")
+              for name, array in recorded.items()}
+    return errors, x.met_hidden
 
 
 def largest_difference(got, expected, hidden=False):

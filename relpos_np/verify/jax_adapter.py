@@ -1,13 +1,13 @@
 """A JAX function as a candidate of NumPy arrays, with gradients by JAX's autodiff."""
 
-import jax
 import numpy as np
 
-from relpos_np.verify.frameworks import first_output, like_with_upstream, on_arrays
+from relpos_np.verify.tensors import first_output, like_with_upstream, on_arrays
 
 
 def candidate_and_grads(function):
     """The forward on arrays, and the gradients of ``sum(grad_output * output)``."""
+    import jax
 
     def grads(grad_output, *arrays, **keywords):
         with jax.enable_x64(True):

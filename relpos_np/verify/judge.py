@@ -6,9 +6,12 @@ from relpos_np.verify.diagnose import (
     output_findings,
     precision,
 )
-from relpos_np.verify.exclude import not_excluded
+from relpos_np.verify.exclude import not_excluded, separated_by
 from relpos_np.verify.expected import output_difference, output_ratio
+from relpos_np.verify.mistakes import FORWARD, LAYER
 from relpos_np.verify.report import CANNOT_RUN, PASS, CaseResult, Finding, Report, gravest
+
+FORWARD_NAMES = {entry.name for entry in (*FORWARD, *LAYER)}
 
 
 def judge(name, runs, left_out, cases, dtype):
@@ -45,6 +48,9 @@ def judge(name, runs, left_out, cases, dtype):
     findings += [finding for finding in contract_findings(runs) if finding.name not in explained]
     if not runs:
         findings = [Finding(CANNOT_RUN, "", ("no case was left to run",))]
+    known = [finding.name for finding in findings if finding.name in FORWARD_NAMES]
+    if len(known) > 1:
+        remarks += (separated_by(known, [run.case for run in runs], cases, dtype),)
     verdict = gravest(findings)
     given = [name for name in cases[0].inputs if any(name in run.grads for run in runs)]
     return Report(

@@ -34,6 +34,7 @@ def run_layer(inputs, changes=None, hidden_rows="zeros"):
     for step in LAYER:
         setattr(layer, step.__name__, changes.get(step.__name__, step)(layer))
     layer.scores, layer.output = layer.attention.scores, layer.layer_output
+    layer.met_hidden = layer.attention.met_hidden
     return layer
 
 

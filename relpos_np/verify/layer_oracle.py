@@ -1,11 +1,12 @@
 """The whole layer in 60-digit decimal arithmetic: projections, the double loop, the projection."""
 
-from decimal import Decimal, localcontext
+from decimal import localcontext
 
 import numpy as np
 
+from relpos_np.decimals import CONTEXT, exact, select
 from relpos_np.naive import naive_attention
-from relpos_np.oracle import DIGITS, STEP, select
+from relpos_np.oracle import STEP
 
 
 def oracle_layer(inputs, *, mask=None, num_heads):
@@ -22,14 +23,14 @@ def oracle_layer(inputs, *, mask=None, num_heads):
     -------
     ndarray, (batch, length, model_dim)
     """
-    with localcontext(prec=DIGITS):
+    with localcontext(CONTEXT):
         return decimal_layer(decimals(inputs), mask, num_heads).astype(float)
 
 
 def oracle_layer_gradients(grad_output, inputs, *, mask=None, num_heads):
     """Gradients of ``sum(grad_output * output)`` by 60-digit central differences, as a dict."""
-    with localcontext(prec=DIGITS):
-        arrays, upstream = decimals(inputs), to_decimal(grad_output)
+    with localcontext(CONTEXT):
+        arrays, upstream = decimals(inputs), exact(grad_output)
 
         def loss():
             return (upstream * decimal_layer(arrays, mask, num_heads)).sum()
@@ -66,8 +67,4 @@ def decimal_layer(inputs, mask, num_heads):
 
 
 def decimals(inputs):
-    return {name: to_decimal(array) for name, array in inputs.items()}
-
-
-def to_decimal(array):
-    return np.vectorize(lambda number: Decimal(float(number)), otypes=[object])(array)
+    return {name: exact(array) for name, array in inputs.items()}

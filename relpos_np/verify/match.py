@@ -25,6 +25,7 @@ class Outcome(NamedTuple):
 
     output: np.ndarray | None  # None if it raised
     largest_score: float
+    met_hidden: bool  # whether some row had nothing to attend to
 
 
 def outcome(changes, case, dtype, hidden_rows="zeros"):
@@ -38,9 +39,9 @@ def outcome(changes, case, dtype, hidden_rows="zeros"):
         with np.errstate(all="ignore"):
             x = run_formula(case.formula_inputs(dtype), changes, hidden_rows)
     except (IndexError, ValueError):
-        return Outcome(None, 0.0)
+        return Outcome(None, 0.0, False)
     finite = np.isfinite(x.scores)
-    return Outcome(x.output, float(abs(x.scores[finite]).max(initial=1.0)))
+    return Outcome(x.output, float(abs(x.scores[finite]).max(initial=1.0)), x.met_hidden)
 
 
 def known_outcome(entry, case, dtype, hidden_rows="zeros"):
@@ -89,11 +90,13 @@ def fits(outcome_of, runs, dtype):
     dtype : dtype
     """
     for hidden_rows in SOFTMAXES:
-        unlike = next((run for run in runs if not same(
-            run, outcome_of(run.case, dtype, hidden_rows), dtype)), None)
-        if unlike is None:
+        for run in runs:
+            wrong = outcome_of(run.case, dtype, hidden_rows)
+            if not same(run, wrong, dtype):
+                break
+        else:
             return hidden_rows
-        if unlike.case.mask is None:  # no other habit can change that
+        if not wrong.met_hidden:  # no other habit can change that
             break
     return ""
 

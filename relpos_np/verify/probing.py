@@ -135,7 +135,7 @@ def read_content_scale(asker):
 
 def read_axis(asker):
     """Over which axis the weights add up to 1."""
-    weights = asker.random_weights()
+    weights = asker.all_weights(inputs=asker.random_inputs())
     if weights is None or not np.isfinite(weights).all():
         return ""
     axes = {"keys": -1, "queries": -2, "heads": 1, "the batch": 0}
@@ -148,15 +148,16 @@ def read_mask(asker):
     mask = np.ones((LENGTH, LENGTH), dtype=bool)
     mask[:, [1, 5]] = False
     mask[3] = False
-    weights = asker.weights(mask=mask)
+    weights = asker.all_weights(mask=mask)
     if weights is None:
         return {"masked_weight": None, "kept_sum": None, "hidden_row": ""}
-    rows = np.delete(weights, 3, axis=0)
+    rows = np.delete(weights, 3, axis=2)
     keep = np.delete(mask, 3, axis=0)
+    sums = np.where(keep, rows, 0).sum(axis=-1)
     return {
-        "masked_weight": float(rows[~keep].max()),
-        "kept_sum": float(np.where(keep, rows, 0).sum(axis=1).min()),
-        "hidden_row": habit(weights[3]),
+        "masked_weight": float(np.where(keep, 0, rows).max()),
+        "kept_sum": float(sums.flat[abs(sums - 1).argmax()]),
+        "hidden_row": habit(weights[0, 0, 3]),
     }
 
 

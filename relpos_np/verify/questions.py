@@ -71,11 +71,16 @@ class Asker(NamedTuple):
         output = self.ask(value=np.eye(LENGTH, WIDTH), **structure)
         return None if output is None else output[:, :LENGTH]
 
-    def random_weights(self):
-        """All weights, (b, h, i, j), of random queries and keys."""
+    def all_weights(self, *, mask=None, inputs=None):
+        """Weights of all batch entries and heads, (b, h, i, j)."""
+        inputs = inputs or self.inputs(value=np.eye(LENGTH, WIDTH))
+        output = self.ask(inputs=inputs, mask=mask, everything=True)
+        return None if output is None else output[..., :LENGTH]
+
+    def random_inputs(self):
+        """Random queries and keys, values that show the weights."""
         rng = np.random.default_rng(0)
         inputs = self.inputs(value=np.eye(LENGTH, WIDTH))
         for name in ("query", "key"):
             inputs[name] = np.round(rng.normal(size=inputs[name].shape), 2)
-        output = self.ask(inputs=inputs, everything=True)
-        return None if output is None else output[..., :LENGTH]
+        return inputs

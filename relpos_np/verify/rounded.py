@@ -31,8 +31,9 @@ def contract(letters, left, right):
     Examples
     --------
     >>> three = exactly(np.array([3.0, -3.0]))
-    >>> contract("i,i->", three, three)
-    Rounded(value=np.float64(18.0), error=np.float64(43.455844122715714))
+    >>> number = contract("i,i->", three, three)
+    >>> float(number.value), round(float(number.error), 2)
+    (18.0, 43.46)
     """
     magnitudes = np.einsum(letters, abs(left.value), abs(right.value))
     inherited = (np.einsum(letters, abs(left.value), right.error)

@@ -82,8 +82,8 @@ def call_once(candidate, case, dtype, time_limit, *, neutral):
     arrays, keywords = bind(candidate, with_neutral(case) if neutral else case, dtype)
     before = [None if a is None else a.copy() for a in arrays]
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
-        answer = within(time_limit, quietly, candidate, *arrays, **keywords)
+    with contextlib.redirect_stdout(printed):
+        answer = within(time_limit, candidate, *arrays, **keywords)
     changed = [
         name for name, a, b in zip((*case.inputs, "mask"), arrays, before, strict=False)
         if a is not None and not np.array_equal(a, b)
@@ -91,12 +91,6 @@ def call_once(candidate, case, dtype, time_limit, *, neutral):
     text = printed.getvalue()
     remarks = [f"it printed {len(text)} characters, which were set aside"] if text else []
     return as_stages(answer), changed, remarks
-
-
-def quietly(function, *arguments, **keywords):
-    """Call in a new thread, where NumPy's warnings are on again: turn them off."""
-    with np.errstate(all="ignore"):
-        return function(*arguments, **keywords)
 
 
 def complete(case):
@@ -119,7 +113,7 @@ def call_grads(grads, case, dtype, time_limit):
     """Gradients by input name, from a tuple in the order of the inputs or a dict."""
     def ask(asked):
         arrays, keywords = bind(grads, asked, dtype, first=(case.grad_output,))
-        return within(time_limit, quietly, grads, *arrays, **keywords)
+        return within(time_limit, grads, *arrays, **keywords)
 
     try:
         answer = ask(case)
@@ -132,12 +126,19 @@ def call_grads(grads, case, dtype, time_limit):
     if hasattr(answer, "_asdict"):
         answer = answer._asdict()
     if not isinstance(answer, dict):
-        answer = dict(zip(case.inputs, answer, strict=True))
+        answer = dict(zip(case.inputs, without_trailing_none(answer, len(case.inputs)),
+                          strict=True))
     unknown = set(answer) - set(case.inputs)
     if unknown:
         raise Refused(f"gradients named {sorted(unknown)}; the inputs are {[*case.inputs]}")
     return {name: as_array(grad, f"gradient of {name}") for name, grad in answer.items()
             if grad is not None and case.inputs[name] is not None}
+
+
+def without_trailing_none(answer, count):
+    """Gradients beyond the inputs may be there if they are None: the mask has none."""
+    answer = tuple(answer)
+    return answer[:count] if all(grad is None for grad in answer[count:]) else answer
 
 
 def as_stages(answer):

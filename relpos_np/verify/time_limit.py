@@ -2,6 +2,9 @@
 
 import ctypes
 import threading
+import warnings
+
+import numpy as np
 
 
 class TimeLimit(Exception):
@@ -11,7 +14,8 @@ class TimeLimit(Exception):
 def within(seconds, function, *arguments, **keywords):
     """``function(*arguments, **keywords)``, or `TimeLimit` after that many seconds.
 
-    The function runs in a thread of its own. One that is late is stopped at its next Python
+    The function runs in a thread of its own, its warnings unheard: overflow is judged by what it
+    does to the result. One that is late is stopped at its next Python
     instruction; one that never returns to Python (stuck in C) is left behind as a daemon.
 
     Examples
@@ -23,15 +27,18 @@ def within(seconds, function, *arguments, **keywords):
 
     def work():
         try:
-            outcome["value"] = function(*arguments, **keywords)
+            with np.errstate(all="ignore"):  # a new thread starts with NumPy's defaults
+                outcome["value"] = function(*arguments, **keywords)
         except SystemExit:  # a candidate must not end the harness
             outcome["error"] = RuntimeError("it called sys.exit")
         except BaseException as error:
             outcome["error"] = error
 
     thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(seconds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        thread.start()
+        thread.join(seconds)
     if thread.is_alive():
         stop(thread)
         raise TimeLimit(f"no answer within {seconds:g} s")

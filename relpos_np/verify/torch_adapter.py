@@ -1,12 +1,11 @@
 """A torch function as a candidate of NumPy arrays, with gradients by torch's autograd."""
 
-import torch
-
-from relpos_np.verify.frameworks import first_output, like_with_upstream, on_arrays
+from relpos_np.verify.tensors import first_output, like_with_upstream, on_arrays
 
 
 def candidate_and_grads(function):
     """The forward on arrays, and the gradients of ``sum(grad_output * output)``."""
+    import torch
 
     def grads(grad_output, *arrays, **keywords):
         leaves = []

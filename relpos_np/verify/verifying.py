@@ -11,12 +11,13 @@ from relpos_np.verify.judge import judge
 from relpos_np.verify.live import live_findings
 from relpos_np.verify.run import run_case
 
-TIME_LIMIT = 10.0  # seconds for each call
+# Seconds for each call; JAX compiles every operation anew for each case's shapes.
+TIME_LIMIT, TIME_LIMIT_JAX = 10.0, 120.0
 
 
 def verify(
     candidate, *, grads=None, layer=False, dtype="float64", without=(), framework=None,
-    time_limit=TIME_LIMIT,
+    time_limit=None,
 ):
     """Is this function Shaw's relative attention, and if not, what is it?
 
@@ -40,8 +41,8 @@ def verify(
         Ids or tags of cases to leave out: "mask", "cross", "long", ...
     framework : {"torch", "jax"}, optional
         The candidate takes and returns tensors of it; its gradients come from its autograd.
-    time_limit : float
-        Seconds that each call may take.
+    time_limit : float, optional
+        Seconds that each call may take: by default 10, for JAX, which compiles, 120.
 
     Returns
     -------
@@ -68,6 +69,7 @@ def verify(
     )
     if framework:
         candidate, grads = frameworks.adapt(candidate, grads, framework)
+    time_limit = time_limit or (TIME_LIMIT_JAX if framework == "jax" else TIME_LIMIT)
     kind = [case for case in load_cases() if bool(case.num_heads) == layer]
     wanted = select_cases(load_cases(), without)
     runs, left_out = [], {}

@@ -81,7 +81,7 @@ MISTAKES = (
         {"scaled_logits": lambda x: logits(x) / math.sqrt(x.num_heads * x.head_dim)}, RESCALE,
         wrote="(q_i . k_j + q_i . aK_ij) / sqrt(num_heads * head_dim)",
         why="The width of the model in place of the width of a head.",
-        repair="query = query * sqrt(num_heads)",
+        repair="query = query / sqrt(num_heads)",
         seen_in="sooftware/conformer PR 55",
     ),
     Mistake(
@@ -95,6 +95,6 @@ MISTAKES = (
         RESCALE,
         wrote="sum_j weights_ij aV_ij / sqrt(value head_dim)",
         why="The scale of the logits was applied to the value term as well.",
-        repair="relative_value_table = relative_value_table * sqrt(value head_dim)",
+        repair="relative_value_table = relative_value_table / sqrt(value_dim)",
     ),
 )

@@ -54,11 +54,16 @@ def fixed_side(side, width):
                    else max(num_rows - 1 - width, 0)), CONVENTION,
         wrote=f"clip(j - i, -({left}), {right}) + {left}", why=REPEATS,
         repair=f"table = from_left_right(table, left={left}, right={right})  # both tables".replace(
-            "rows", "len(table)"),
+            "rows", "table.shape[-2]"),
         seen_in="fairseq2 and wav2vec2-bert clip left and right at different distances; a causal "
                 "decoder's table may have rows for the past only (right 0)",
     )
 
+
+FIXED_SIDES = (
+    *(fixed_side("right", width) for width in range(4)),
+    *(fixed_side("left", width) for width in range(1, 4)),  # left 0 is clip_0_2k_unshifted
+)
 
 MISTAKES = (
     Mistake(
@@ -70,8 +75,7 @@ MISTAKES = (
         repair="table = from_zero_window(table)  # both tables; k = window + 1",
         seen_in="the VITS family (VITS, Piper, Coqui)",
     ),
-    *(fixed_side("right", width) for width in range(4)),
-    *(fixed_side("left", width) for width in range(1, 4)),  # left 0 is clip_0_2k_unshifted
+    *FIXED_SIDES,
     Mistake(
         "queries_at_the_last_rows",
         {"i": lambda x: (x.key_len - x.query_len + np.arange(x.query_len))[:, np.newaxis]},
@@ -79,7 +83,7 @@ MISTAKES = (
         wrote="i = key_len - query_len + 0, 1, ..  whatever query_start says",
         why="The queries are taken for the newest tokens, which is right for decoding with a "
             "cache and for nothing else.",
-        repair="index = clip(j - (query_start + i), -k, k) + k",
+        repair="query_start = key_len - query_len",
         seen_in="tensor2tensor allow_memory, CTranslate2, fairseq2",
     ),
 )

@@ -39,7 +39,7 @@ MISTAKES = (
         "no_shift", {"index": lambda x: np.clip(x.j - x.i, -x.k, x.k)}, CONVENTION,
         wrote="clip(j - i, -k, k)",
         why=f"Rows are numbered from -k instead of 0: the table is read rotated by k. {WRAPS}",
-        repair="table = np.roll(table, -k, axis=-2)  # both tables",
+        repair="table = np.roll(table, k, axis=-2)  # both tables",
     ),
     Mistake(
         "abs_distance", {"index": lambda x: np.minimum(abs(x.j - x.i), x.k) + x.k}, MISTAKE,

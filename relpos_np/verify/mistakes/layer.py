@@ -97,14 +97,14 @@ ALSO = (
         "heads_interleaved", {"heads": interleaved_heads, "merged": interleaved_merge}, CONVENTION,
         wrote="reshape(b, length, d, h).transpose(0, 3, 1, 2), and merged in the same order",
         why="Head h owns every num_heads-th column instead of a block of columns.",
-        repair="query_weight = query_weight.reshape(m, h, d).swapaxes(1, 2).reshape(m, h * d)  # "
+        repair="query_weight = query_weight.reshape(m, d, h).swapaxes(1, 2).reshape(m, h * d)  # "
                "and key_weight, value_weight, output_weight.T",
     ),
     Mistake(
         "heads_interleaved_split", {"heads": interleaved_heads}, CONVENTION,
         wrote="reshape(b, length, d, h).transpose(0, 3, 1, 2), but merged by blocks",
         why="Head h owns every num_heads-th column instead of a block of columns.",
-        repair="query_weight = query_weight.reshape(m, h, d).swapaxes(1, 2).reshape(m, h * d)  # "
+        repair="query_weight = query_weight.reshape(m, d, h).swapaxes(1, 2).reshape(m, h * d)  # "
                "and key_weight, value_weight",
     ),
 )

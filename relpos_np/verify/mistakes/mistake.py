@@ -17,8 +17,15 @@ class Mistake(NamedTuple):
     verdict: str
     wrote: str  # the formula with the mistake in it
     why: str  # what goes wrong, and when nobody notices
-    repair: str = ""  # the code line, or the factor, that makes up for it
+    # CONVENTION, RESCALE: a code line after which the right formula gives the same outputs;
+    # MISTAKE: how to mend the code, if there is a short way to say it.
+    repair: str = ""
     seen_in: str = ""  # public software that had it
+
+    @property
+    def repair_label(self):
+        """What the repair is, for a report."""
+        return "mend:   " if self.verdict == MISTAKE else "convert:"
 
     @property
     def stage(self):

@@ -50,13 +50,13 @@ MISTAKES = (
         wrote="q_i . k_j + 2 q_i . aK_ij",
         why="The term is added in two places. With head_dim 4 it looks like scaling the content "
             "half only.",
-        repair="relative_key_table = relative_key_table / 2",
+        repair="relative_key_table = 2 * relative_key_table",
     ),
     Mistake(
         "a_in_content_dim_mean", {"relative_logits": lambda x: relative_logits(x) / x.head_dim},
         RESCALE,
         wrote="mean_d(q_id aK_ijd)",
         why="A mean over head_dim in place of the sum.",
-        repair="relative_key_table = relative_key_table * head_dim",
+        repair="relative_key_table = relative_key_table / head_dim",
     ),
 )

@@ -19,7 +19,7 @@ MISTAKES = (
         "no_scale", {"scaled_logits": logits}, RESCALE,
         wrote="q_i . k_j + q_i . aK_ij",
         why="Logits grow with head_dim and the softmax saturates.",
-        repair="query = query / sqrt(head_dim)",
+        repair="query = query * sqrt(head_dim)",
     ),
     Mistake(
         "scale_content_only",
@@ -27,7 +27,7 @@ MISTAKES = (
         RESCALE,
         wrote="q_i . k_j / sqrt(head_dim) + q_i . aK_ij",
         why="The relative half is sqrt(head_dim) times too large.",
-        repair="relative_key_table = relative_key_table / sqrt(head_dim)",
+        repair="relative_key_table = relative_key_table * sqrt(head_dim)",
         seen_in="CTranslate2 PR 123",
     ),
     Mistake(
@@ -36,13 +36,13 @@ MISTAKES = (
         RESCALE,
         wrote="q_i . k_j + q_i . aK_ij / sqrt(head_dim)",
         why="The content half is sqrt(head_dim) times too large.",
-        repair="key = key / sqrt(head_dim)",
+        repair="key = key * sqrt(head_dim)",
     ),
     Mistake(
         "scale_d", {"scaled_logits": lambda x: logits(x) / x.head_dim}, RESCALE,
         wrote="(q_i . k_j + q_i . aK_ij) / head_dim",
         why="Divided twice by sqrt(head_dim), for instance in the projection and again here.",
-        repair="query = query * sqrt(head_dim)",
+        repair="query = query / sqrt(head_dim)",
     ),
     Mistake(
         "scale_seq_len", {"scaled_logits": lambda x: logits(x) / math.sqrt(x.query_len)}, MISTAKE,
@@ -53,7 +53,7 @@ MISTAKES = (
         "multiply_sqrt_d", {"scaled_logits": lambda x: logits(x) * math.sqrt(x.head_dim)}, RESCALE,
         wrote="(q_i . k_j + q_i . aK_ij) * sqrt(head_dim)",
         why="Multiplied where it should be divided.",
-        repair="query = query / head_dim",
+        repair="query = query * head_dim",
     ),
     Mistake(
         "scale_after_softmax", {"weights": scaled_after_softmax}, MISTAKE,
@@ -66,6 +66,6 @@ MISTAKES = (
             + x.relative_logits / math.sqrt(x.head_dim)}, RESCALE,
         wrote="q_i . k_j / head_dim + q_i . aK_ij / sqrt(head_dim)",
         why="The content half is divided twice.",
-        repair="key = key * sqrt(head_dim)",
+        repair="key = key / sqrt(head_dim)",
     ),
 )

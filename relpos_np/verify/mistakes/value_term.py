@@ -76,7 +76,7 @@ MISTAKES = (
         {"relative_output": lambda x: relative_output(x) / math.sqrt(x.head_dim)}, RESCALE,
         wrote="sum_j weights_ij aV_ij / sqrt(head_dim)",
         why="The scale of the logits was applied to the value term as well.",
-        repair="relative_value_table = relative_value_table * sqrt(head_dim)",
+        repair="relative_value_table = relative_value_table / sqrt(head_dim)",
     ),
     Mistake(
         "alpha_without_rel",
