@@ -1,0 +1,128 @@
+"""Exercises that know the mistake: ``check("2.3", my_function)``, ``hint("2.3")``, ``progress()``.
+
+The inputs depend on the environment variable RELPOS_SEED, so that a teacher can give every
+student other numbers.
+"""
+
+import os
+import sys
+
+from relpos_np.exercises import kept
+from relpos_np.exercises.checker import Answer, judge
+from relpos_np.exercises.course import EXERCISES, NOTEBOOKS, find
+from relpos_np.exercises.hunt import Hunt, chosen, judge_hunt, with_change
+
+__all__ = ["check", "handed_out", "hint", "progress"]
+
+SEED = "RELPOS_SEED"
+
+
+def check(number, function):
+    """Say whether a function does what exercise `number` asks, and if not, what it does instead.
+
+    Parameters
+    ----------
+    number : str
+        As in the notebook, "2.3".
+    function : callable
+        Yours.
+
+    Raises
+    ------
+    NotImplementedError
+        If the function is still the blank.
+
+    Notes
+    -----
+    A right answer is printed to standard output, any other to standard error: it shows red in
+    Jupyter, nothing stops, and nbgrader counts the cell as not passed.
+
+    Examples
+    --------
+    >>> check("1.3", lambda clipped_position, k: clipped_position + k)
+    1.3 right: clip(j - i, -k, k) + k
+    Tried on 3 inputs. 6 known mistakes would have shown.
+    """
+    if (exercise := found(number)) is None:
+        return
+    seed = os.environ.get(SEED, "0")
+    try:
+        if isinstance(exercise, Hunt):
+            answer = Answer(*judge_hunt(exercise, function, seed))
+        else:
+            answer = judge(exercise, function, seed)
+    except NotImplementedError:
+        raise blank(exercise) from None
+    print(answer, file=sys.stdout if answer.right else sys.stderr)
+    keep(exercise.number, right=answer.right)
+
+
+def handed_out(number):
+    """The function with a mistake that belongs to a "find the bug" exercise.
+
+    Parameters
+    ----------
+    number : str
+        "6.4" to "6.8".
+
+    Returns
+    -------
+    callable
+        Called like `relpos_np.attention_forward` but returns the output alone; that of "6.8" takes
+        ``grad_output`` before the five inputs and returns their gradients.
+
+    Raises
+    ------
+    ValueError
+        If that exercise hands out nothing.
+    """
+    hunt = find(str(number))
+    if not isinstance(hunt, Hunt):
+        raise ValueError(f"exercise {number} hands out nothing: {hunt.title} is yours to write")
+    return with_change(hunt, chosen(hunt, os.environ.get(SEED, "0")).change)
+
+
+def hint(number):
+    """Say a little more each time: where you are, the formula, the idea of the solution."""
+    if (exercise := found(number)) is None:
+        return
+    given = kept.load().get(exercise.number, {}).get("hints", 0)
+    shown = min(given + 1, len(exercise.hints))
+    print(f"{exercise.number} hint {shown} of {len(exercise.hints)}: {exercise.hints[shown - 1]}")
+    keep(exercise.number, hints=shown)
+
+
+def progress():
+    """Show what is done, notebook by notebook, and the first exercise that is not."""
+    done = kept.load()
+    is_right = {e.number: done.get(e.number, {}).get("right", False) for e in EXERCISES}
+    for notebook, title in NOTEBOOKS.items():
+        numbers = [e.number for e in EXERCISES if e.notebook == notebook]
+        marks = "".join("#" if is_right[number] else "." for number in numbers)
+        print(f"{notebook}  {marks:9}{sum(map(is_right.get, numbers))} of {len(numbers)}  {title}")
+    todo = next((e for e in EXERCISES if not is_right[e.number]), None)
+    print(f"Next: {todo.number} {todo.title}" if todo else "All done.")
+
+
+def found(number):
+    """The exercise, or None after saying which there are."""
+    try:
+        return find(str(number))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+
+
+def blank(exercise):
+    """The error of an exercise that is not written yet; in a notebook it shows as one line."""
+    error = NotImplementedError(f"{exercise.number} is not written yet: {exercise.title}")
+    # IPython asks an exception for this before it prints a traceback.
+    error._render_traceback_ = lambda: [f"NotImplementedError: {error}"]
+    return error
+
+
+def keep(number, **changes):
+    """Note it beside the notebook; a folder that cannot be written costs the note only."""
+    try:
+        kept.note(number, **changes)
+    except OSError as error:
+        print(f"(not noted for progress(): {error.strerror})")

@@ -1,0 +1,324 @@
+"""The gate of the exercises: mistakes are named, right answers pass, blanks never do."""
+
+import functools
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("nbformat", reason="the exercises are notebooks")
+
+from solutions import functions
+
+from relpos_np.exercises import check, handed_out, hint, progress
+from relpos_np.exercises.checker import judge
+from relpos_np.exercises.course import NOTEBOOKS, WRITTEN, find
+from relpos_np.exercises.exercise import IN_CLASS, known_mistakes, started
+from relpos_np.exercises.gate import grid, verdicts
+from relpos_np.exercises.words import WIDTH
+from relpos_np.verify.mistakes.mistake import CORRECT
+
+each_exercise = pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.number)
+SOLUTIONS, BLANKS = functions(), functions("exercises")
+
+# Mistakes in steps of the exercise that compute the right thing there, and why.
+NO_MASK = {"mask_ignored", "mask_inverted", "mask_times_zero", "mask_after_softmax",
+           "mask_one_too_many", "mask_one_too_few", "finite_mask_fill"}
+UNSEEN = {
+    "3.3": NO_MASK  # the double loop has no mask
+    | {"no_query_offset", "chunk_one_row"}  # nor a cache
+    | {"batch_head_swapped"}  # nor a batch
+    | {"int8_overflow"}  # nor a long text
+    | {"no_max_subtraction", "global_max"},  # and small scores, as in its lesson
+    "3.4": {"finite_mask_fill"},  # shows in 2.6; here only from logits of 10,000 on
+}
+# Mistakes that are one function on the inputs that an exercise can have.
+ONE_FUNCTION = {
+    "2.6": [{"rel_key_missing", "alpha_without_rel"}],
+    "3.3": [
+        {"rel_key_missing", "alpha_without_rel"},
+        {"K_index_transposed", "aK_flipped_only"},  # as many queries as keys
+        {"V_index_transposed", "aV_flipped_only"},
+        {"scale_seq_len", "scale_key_len"},
+        {"prefill_last_position", "prefill_one_row"},
+        {"clip_k_plus_1", "no_clip", "lower_clip_only"},  # one IndexError
+    ],
+    "3.4": [{"rel_key_missing", "alpha_without_rel"}],
+}
+
+
+@functools.cache
+def answers(number, seed):
+    return verdicts(find(number), seed)
+
+
+@pytest.mark.parametrize("seed", ["0", "ada"])
+@each_exercise
+def test_every_mistake_gets_its_own_message_and_no_other(exercise, seed):
+    correct = {entry.name for entry in IN_CLASS if entry.verdict == CORRECT}
+    groups = ONE_FUNCTION.get(exercise.number, [])
+    for mistake, kind, answer in answers(exercise.number, seed):
+        if kind == "unseen":
+            assert mistake in UNSEEN.get(exercise.number, set()) | correct
+            continue
+        together = next((group for group in groups if mistake in group), {mistake})
+        assert set(answer.mistakes) == together
+        assert 1 <= len(answer.lines) <= 2
+        assert all(0 < len(line) <= WIDTH for line in answer.lines)
+        assert len(str(answer).splitlines()) <= 2 + 1 + 4 + 1  # a grid of 4 x 4 with its labels
+
+
+def test_the_grid_of_counts():
+    kinds = Counter(
+        verdict.kind for exercise in WRITTEN for verdict in answers(exercise.number, "0"))
+    print(grid((exercise, answers(exercise.number, "0")) for exercise in WRITTEN))
+    assert kinds["named"] > 300
+
+
+def test_every_mistake_of_the_catalogue_is_known_to_an_exercise():
+    known = {entry.name for exercise in WRITTEN for entry in known_mistakes(exercise)}
+    assert {entry.name for entry in IN_CLASS} <= known
+
+
+def loop_einsum(letters, *operands):
+    """einsum as the loops that its letters stand for."""
+    inputs, output = letters.split("->")
+    sizes = {letter: size for part, operand in zip(inputs.split(","), operands, strict=True)
+             for letter, size in zip(part, operand.shape, strict=True)}
+    result = np.zeros([sizes[letter] for letter in output], dtype=operands[0].dtype)
+    for numbers in np.ndindex(*sizes.values()):
+        at = dict(zip(sizes, numbers, strict=True))
+        product = 1
+        for part, operand in zip(inputs.split(","), operands, strict=True):
+            product = product * operand[tuple(at[letter] for letter in part)]
+        result[tuple(at[letter] for letter in output)] += product
+    return result
+
+
+def in_single_precision(function):
+    """The same function on float32 arrays."""
+    def single(argument):
+        if isinstance(argument, tuple):  # the cache
+            return type(argument)(*map(single, argument))
+        is_float = isinstance(argument, np.ndarray) and argument.dtype == np.float64
+        return argument.astype(np.float32) if is_float else argument
+    return lambda *arguments: function(*map(single, arguments))
+
+
+LOOPS = functions(np=SimpleNamespace(**{**vars(np), "einsum": loop_einsum}))
+VARIANTS = {
+    "the solution": SOLUTIONS.get,
+    "its einsums as loops": LOOPS.get,
+    "float32": lambda number: in_single_precision(SOLUTIONS[number]),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@each_exercise
+def test_right_answers_pass_however_they_are_written(exercise, variant):
+    answer = judge(exercise, VARIANTS[variant](exercise.number), seed="17")
+    assert answer.right, f"\n{answer}"
+    assert all(len(line) <= WIDTH for line in answer.lines)
+
+
+def zeros_like_the_answer(exercise, x):
+    def zeros(part):
+        return np.zeros_like(np.asarray(part))
+    try:
+        result = exercise.gives(x)
+    except AttributeError:  # a step of the exercise's own: any number will do
+        return lambda *_: 0.0
+    if isinstance(result, dict):
+        result = tuple(map(zeros, result.values()))
+        return lambda *_: result if len(result) > 1 else result[0]
+    return lambda *_: zeros(result)
+
+
+@each_exercise
+def test_what_is_not_solved_is_never_green(exercise, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    x = started(exercise.start, exercise.situations[0], "0")
+    lazy = [lambda *_: None, lambda first, *_: first, lambda *_: [], lambda *_: "right",
+            lambda: 0, zeros_like_the_answer(exercise, x), None]
+    for function in lazy:
+        assert not judge(exercise, function).right
+    with pytest.raises(NotImplementedError, match=f"^{exercise.number} is not written yet"):
+        check(exercise.number, BLANKS[exercise.number])
+    assert capsys.readouterr().out == ""
+
+
+@each_exercise
+def test_an_exercise_says_what_students_need(exercise):
+    assert len(exercise.hints) == 3
+    assert len(exercise.situations) >= 2
+    assert exercise.notebook in NOTEBOOKS
+    assert known_mistakes(exercise)
+
+
+# Code as students write it, with the name of the mistake that it must be told.
+STUDENTS = [
+    ("1.1", lambda n, m, s: s + np.arange(n)[:, None] - np.arange(m), "sign_flip"),
+    ("1.1", lambda n, m, s: np.arange(m) - np.arange(n)[:, None], "no_query_offset"),
+    ("1.1", lambda n, m, s: abs(np.arange(m) - s - np.arange(n)[:, None]), "abs_distance"),
+    ("1.2", lambda p, k: np.minimum(p, k), "upper_clip_only"),
+    ("1.2", lambda p, k: np.clip(p, 0, 2 * k), "clip_0_2k_unshifted"),
+    ("1.2", lambda p, k: p, "no_clip"),
+    ("1.3", lambda p, k: p, "no_shift"),
+    ("1.3", lambda p, k: p + k + 1, "shift_k_plus_1"),
+    ("1.5", lambda table, index: table[index.T], "index_transposed"),
+    ("1.6", lambda tables, index: np.stack([tables[0][index]] * len(tables)),
+     "first_head_for_all"),
+    ("2.1", lambda q, k: q @ k.swapaxes(2, 3) / q.shape[-1], "content_mean"),
+    ("2.2", lambda q, a: np.einsum("bhqd,Lqd->bhqL", q, a), "K_index_transposed"),
+    ("2.3", lambda c, r, d: c / np.sqrt(d) + r, "scale_content_only"),
+    ("2.3", lambda c, r, d: (c + r) / d, "scale_d"),
+    ("2.4", lambda s, mask: np.where(mask, -np.inf, s), "mask_inverted"),
+    ("2.4", lambda s, mask: s * mask, "mask_times_zero"),
+    ("2.4", lambda s, mask: np.where(mask, s, -1e9), "large_number_for_infinity"),
+    ("2.5", lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True), "no_max_subtraction"),
+    ("2.5", lambda s: (e := np.exp(s - s.max())) / e.sum(axis=-1, keepdims=True), "global_max"),
+    ("3.1", lambda w, v: np.einsum("bhji,bhjd->bhid", w, v), "alpha_transposed"),
+    ("3.2", lambda w, a: np.einsum("bhij,jid->bhid", w, a), "V_index_transposed"),
+    ("3.5", lambda x, h: x.reshape(len(x), h, x.shape[1], -1), "split_without_transpose"),
+    ("4.1", lambda g, v, a: np.einsum("bhid,bhjd->bhij", g, v), "dalpha_rel_missing"),
+    ("4.2", lambda g, w: w * g, "softmax_no_correction"),
+    ("4.2", lambda g, w: w * g - (w * g).sum(-1, keepdims=True),
+     "softmax_correction_not_weighted"),
+    ("5.1", lambda z, g: z.sum(), "upstream_ones"),
+    ("5.4", lambda got, want: (got - want).max() / max(1, abs(want).max()), "error_signed"),
+    ("5.7", lambda coarse, fine: np.log(coarse / fine), "natural_logarithm"),
+    ("6.3", lambda by_distance: by_distance[..., by_distance.shape[-2] - 1 :], "no_padding"),
+]
+
+
+@pytest.mark.parametrize(("number", "function", "mistake"), STUDENTS,
+                         ids=[f"{number}-{name}" for number, _, name in STUDENTS])
+def test_code_as_students_write_it_is_recognised(number, function, mistake):
+    answer = judge(find(number), function)
+    assert answer.mistakes == (mistake,), f"\n{answer}"
+
+
+def test_adding_by_a_repeated_index_is_recognised():
+    def grad_table(grad_pairs, index, num_rows):
+        result = np.zeros((num_rows, grad_pairs.shape[-1]))
+        result[index] += grad_pairs
+        return result
+
+    assert judge(find("4.5"), grad_table).mistakes == ("scatter_last_wins",)
+
+
+def test_two_mistakes_at_once_are_told_one_at_a_time():
+    answer = judge(find("1.1"), lambda n, m, s: np.arange(n)[:, None] - np.arange(m))
+    assert answer.lines[0] == "1.1 not yet. Here you have: i - j"
+    assert answer.lines[1].startswith("Other inputs show that there is more.")
+
+
+def test_an_unknown_mistake_is_called_unknown_and_shown_where_it_begins():
+    answer = judge(find("2.2"), lambda q, a: 1.1 * np.einsum("bhid,ijd->bhij", q, a))
+    assert answer.lines[0] == (
+        "2.2 not yet: relative_logits is not what was asked for, first at b=0, h=0, i=0, j=0")
+    assert answer.lines[1].startswith("None of the known mistakes gives these numbers.")
+    assert answer.mistakes == ()
+    assert answer.grid.count("*") == 16
+
+
+def test_an_error_is_one_line_that_quotes_the_students_own():
+    def relative_logits(query, relative_key):
+        return np.einsum("bhid,ijd->bhij", query[0], relative_key)
+
+    first, second = judge(find("2.2"), relative_logits).lines
+    assert first.startswith("2.2 not yet: ValueError in line ")
+    assert first.endswith('return np.einsum("bhid,ijd->bhij", query[0], relative_key)')
+    assert "too many subscripts" in second
+
+
+@pytest.mark.parametrize(("function", "said"), [
+    (lambda q, a: None, "your function returns nothing: is there a return?"),
+    (lambda q, a: q[0], "has shape (3, 7, 6), it must be (2, 3, 7, 7) = (b, h, i, j)"),
+    (lambda q, a: "many", "your result must be numbers"),
+    (lambda q, a: [[1], [1, 2]], "your result is no array"),
+    (lambda q: q, "TypeError"),
+    (3, "check needs your function, it got a int"),
+])
+def test_what_is_no_answer_is_told_what_an_answer_is(function, said):
+    assert said in judge(find("2.2"), function).lines[0]
+
+
+def test_an_argument_that_is_written_into_is_noticed():
+    def relative_logits(query, relative_key):
+        query *= 2
+        return np.einsum("bhid,ijd->bhij", query, relative_key) / 2
+
+    answer = judge(find("2.2"), relative_logits)
+    assert answer.lines[0].endswith("your function changes its argument query")
+
+
+def test_right_numbers_that_take_a_vector_per_pair_are_not_fast():
+    def by_pair(query, table, index):
+        return np.einsum("bhid,ijd->bhij", query, table[index])
+
+    answer = judge(find("6.1"), by_pair)
+    assert answer.lines[0] == "6.1 not yet: the numbers are right, the memory is not"
+
+
+def test_another_seed_gives_other_numbers():
+    seen = []
+
+    def table_row(clipped_position, k):
+        return clipped_position + k
+
+    def logits(query, key):
+        seen.append(query)
+        return np.einsum("bhid,bhjd->bhij", query, key)
+
+    for seed in ("ada", "ben", "ada"):
+        judge(find("2.1"), logits, seed)
+    first, other, again = seen[0], seen[3], seen[6]
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert judge(find("1.3"), table_row, "ben").right
+
+
+# ---- the three doors ---------------------------------------------------------------------------
+
+
+def test_progress_is_kept_beside_the_notebook_and_written_whole(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    check("1.3", SOLUTIONS["1.3"])
+    check("1.2", lambda position, k: position)
+    progress()
+    out, err = capsys.readouterr()
+    assert "1  ..#...   1 of 6  positions and tables" in out
+    assert "Next: 1.1 relative positions" in out
+    assert err.startswith("1.2 not yet. You have: j - i\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["progress.json"]
+    (tmp_path / "progress.json").write_text("[1, 2")
+    progress()
+    assert "1  ......   0 of 6" in capsys.readouterr().out
+    assert (tmp_path / "progress.unreadable").read_text() == "[1, 2"
+
+
+def test_a_hint_says_more_each_time(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(4):
+        hint("2.3")
+    said = capsys.readouterr().out.splitlines()
+    hints = find("2.3").hints
+    assert said == [f"2.3 hint {n} of 3: {hints[n - 1]}" for n in (1, 2, 3, 3)]
+
+
+def test_a_wrong_number_is_told_the_right_ones(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    check("9.9", abs)
+    hint("9.9")
+    assert capsys.readouterr().err.count("no exercise 9.9: there are 1.1, 1.2") == 2
+    with pytest.raises(ValueError, match="hands out nothing"):
+        handed_out("1.1")
+
+
+def test_a_folder_that_cannot_be_written_costs_the_note_only(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "progress.json").mkdir()
+    check("1.3", SOLUTIONS["1.3"])
+    assert capsys.readouterr().out.startswith("1.3 right")
