@@ -3,6 +3,8 @@
 Ours is zeros. An additive minus infinity gives 0/0 = NaN. A finite fill (masked_fill with -1e9,
 or the dtype's minimum) gives equal weights to all keys. Adding a finite number to the scores
 leaves them as if there were no mask.
+
+Each takes `x` (see formula.py), in which it notes whether any row was hidden at all.
 """
 
 import numpy as np
@@ -11,26 +13,32 @@ from relpos_np.softmax import softmax
 
 
 def zeros(x, scores, axis=-1):
-    x.met_hidden |= bool(hidden(scores, axis).any())
-    return np.moveaxis(softmax(np.moveaxis(scores, axis, -1)), -1, axis)
+    hidden(x, scores, axis)
+    return along(axis, scores)
 
 
 def nan(x, scores, axis=-1):
-    weights = zeros(x, scores, axis)
-    return np.where(hidden(scores, axis), scores.dtype.type(np.nan), weights)
+    return np.where(hidden(x, scores, axis), scores.dtype.type(np.nan), along(axis, scores))
 
 
 def uniform(x, scores, axis=-1):
-    return zeros(x, np.where(hidden(scores, axis), scores.dtype.type(0), scores), axis)
+    return along(axis, np.where(hidden(x, scores, axis), scores.dtype.type(0), scores))
 
 
 def unmasked(x, scores, axis=-1):
-    return zeros(x, np.where(hidden(scores, axis), x.scaled_logits, scores), axis)
+    return along(axis, np.where(hidden(x, scores, axis), x.scaled_logits, scores))
 
 
-def hidden(scores, axis):
+def along(axis, scores):
+    """The softmax of the core, over another axis."""
+    return np.moveaxis(softmax(np.moveaxis(scores, axis, -1)), -1, axis)
+
+
+def hidden(x, scores, axis):
     """Where a whole row (or whatever `axis` sums over) is minus infinity."""
-    return np.all(scores == -np.inf, axis=axis, keepdims=True)
+    rows = np.all(scores == -np.inf, axis=axis, keepdims=True)
+    x.met_hidden |= bool(rows.any())
+    return rows
 
 
 SOFTMAXES = {"zeros": zeros, "nan": nan, "uniform": uniform, "unmasked": unmasked}
