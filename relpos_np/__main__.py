@@ -8,6 +8,7 @@ import sys
 # In the order of the help text. Each module has SUMMARY, add_arguments(parser) and
 # run(arguments) -> exit code; it imports what is heavy inside `run`.
 COMMANDS = ("tour", "figures", "conventions", "encodings", "notebooks", "exercises", "train",
+            "bench",
             "verify", "probe", "explain", "cases")
 
 

@@ -1,0 +1,1 @@
+"""What ``python -m relpos_np bench`` compares, and how it measures."""
