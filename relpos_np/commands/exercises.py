@@ -44,20 +44,20 @@ def run(arguments):
         print(f"no notebooks in {arguments.directory / 'solutions'}: name the folder above it "
               f"with --directory", file=sys.stderr)
         return 2
-    if arguments.check:
-        return check(solutions)
-    if arguments.refresh:
-        for path in tqdm(solutions, desc="refresh", unit="notebook"):
-            try:
+    try:
+        if arguments.check:
+            return check(solutions)
+        if arguments.refresh:
+            for path in tqdm(solutions, desc="refresh", unit="notebook"):
                 notebooks.write(executed(path), path)
-            except (RuntimeError, TimeoutError) as error:
-                tqdm.write(f"{path}: {error}", file=sys.stderr)
-                return 1
-    for path in solutions:
-        target = student_path(path)
-        target.parent.mkdir(exist_ok=True)
-        notebooks.write(for_students(notebooks.read(path)), target)
-    print(f"{len(solutions)} notebooks written to {student_path(solutions[0]).parent}")
+        made = {student_path(path): for_students(notebooks.read(path)) for path in solutions}
+    except (RuntimeError, TimeoutError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    for path, notebook in made.items():
+        path.parent.mkdir(exist_ok=True)
+        notebooks.write(notebook, path)
+    print(f"{len(made)} notebooks written to {arguments.directory / 'exercises'}")
     return 0
 
 
@@ -105,7 +105,7 @@ def for_students(solution):
     for number, cell in notebooks.code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
         cell.source = SOLUTION.sub(BLANK, cell.source)
-        if "SOLUTION" in cell.source:
+        if "BEGIN SOLU" in cell.source or "END SOLU" in cell.source:
             raise ValueError(f"cell {number}: ### BEGIN SOLUTION and ### END SOLUTION must pair")
     return notebook
 
@@ -124,7 +124,10 @@ def executed(path):
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         notebooks.write(notebook, copy)
-        outputs = notebooks.execute(copy)
+        try:
+            outputs = notebooks.execute(copy)
+        except RuntimeError as error:
+            raise RuntimeError(f"{path}: {error}") from None
     for cell, fresh in zip(notebook.cells, outputs.cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = fresh.outputs, fresh.execution_count
