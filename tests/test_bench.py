@@ -104,7 +104,7 @@ def test_memory_growth_is_what_a_call_allocates():
 @pytest.mark.skipif(not memory.can_measure(), reason="only Linux can reset the mark")
 def test_a_fresh_process_answers():
     forward, both = memory.peak_memory("gather", SMALL._replace(length=300), threads=1)
-    assert 2 * 300 * 300 * 8 < forward <= both < 2**25
+    assert 2 * 300 * 300 * 8 < forward < 1.1 * both < 2**25
 
 
 def test_where_memory_cannot_be_measured_nothing_is_claimed(monkeypatch):

@@ -14,6 +14,8 @@ import functools
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 # (get, set) of the libraries that NumPy is built with: OpenBLAS as in the wheels from PyPI, as
 # elsewhere, and MKL.
 FUNCTIONS = (
@@ -64,11 +66,23 @@ def run_shares(work, jobs):
     threads = min(num_threads(), len(jobs))
     if threads <= 1:
         if jobs:
-            work(jobs)
+            with_small_buffer(work, jobs)
         return
     shares = [jobs[first::threads] for first in range(threads)]
     with blas_threads(1), ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work, share) for share in shares[1:]]
-        work(shares[0])
+        others = [pool.submit(with_small_buffer, work, share) for share in shares[1:]]
+        with_small_buffer(work, shares[0])
         for other in others:
             other.result()
+
+
+def with_small_buffer(work, share):
+    """Do the work with a small buffer in NumPy's sums of arrays.
+
+    Parts of lines, as the keys between the tails, are copied together into a buffer of 8192
+    numbers before they are added: that takes longer than the sum. With a buffer that holds one
+    line at most they are added where they stand. `np.errstate` puts the size back.
+    """
+    with np.errstate():
+        np.setbufsize(1024)
+        work(share)
