@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from inputs import random_inputs
-from verify_candidates import as_attention, as_layer
+from verify_candidates import as_attention, as_layer, flat
 
 from relpos_np import attention_forward, conventions, multihead_forward
 from relpos_np.verify import identify, verify
-from relpos_np.verify.formula import INPUTS, run_forward
+from relpos_np.verify.formula import INPUTS, relative_output, run_forward
 from relpos_np.verify.layer_formula import LAYER_INPUTS
 from relpos_np.verify.mistakes import CONVENTION, EVERYTHING, LAYER, RESCALE, find
 
@@ -106,12 +106,14 @@ def test_the_tutorials_einsum_is_named_with_its_convention_and_its_right_form():
             output = output + np.einsum("bhqL,qLd->bhqd", weights, value_table[index])
         return output
 
-    report = verify(tutorial, without=["cross"])
+    report = verify(tutorial)
     assert (report.verdict, report.exit_code) == ("CONVENTION", 2), str(report)
-    assert "K_index_transposed" in report.names
-    assert "relative_key_table = relative_key_table[..., ::-1, :]" in str(report)
-    assert "The right form is einsum('bhqd,qLd->bhqL')" in str(report)
-    assert "averages over all keys" in str(report)  # its fully masked rows
+    assert report.names == ("K_index_transposed",)
+    assert set(verify(tutorial, without=["cross"]).names) == {
+        "K_index_transposed", "aK_flipped_only"}
+    assert "relative_key_table = relative_key_table[..., ::-1, :]" in flat(report)
+    assert "The right form is einsum('bhqd,qLd->bhqL')" in flat(report)
+    assert "averages over all keys" in flat(report)  # its fully masked rows
 
 
 @pytest.mark.parametrize(("habit", "fill", "name"), [
@@ -144,7 +146,39 @@ def test_a_table_with_a_row_for_every_distance_is_told_from_a_wrong_index(sign, 
     report = verify(as_attention({"index": embedding}))
     assert report.names == (name,), str(report)
     assert report.exit_code == 2
-    assert "with tables converted like this every case passes" in str(report)
+    assert "with tables converted like this every case passes" in flat(report)
+
+
+def powers_of_two(x):
+    return x.softmax(x.scores * x.query.dtype.type(np.log(2)))
+
+
+def rows_rotated_by_two(x):
+    return (np.clip(x.j - x.i, -x.k, x.k) + x.k + 2) % x.num_rows
+
+
+def value_rows_backwards_and_rotated(x):
+    return x.value_rows[:, (1 - x.index) % x.num_rows]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("changes", "name", "code"), [
+    ({"weights": powers_of_two}, "solved_scale", 2),
+    ({"relative_output": lambda x: 3 * relative_output(x)}, "solved_scale", 2),
+    ({"index": rows_rotated_by_two}, "solved_rows", 2),
+    ({"relative_value": value_rows_backwards_and_rotated}, "solved_rows", 2),
+], ids=["exp2 for exp", "value term three times", "rotated by two", "backwards and rotated"])
+def test_an_unlisted_scale_or_order_of_rows_is_solved(changes, name, code, dtype, rng):
+    report = verify(as_attention(changes), dtype=dtype)
+    assert report.names == (name,), str(report)
+    assert report.exit_code == code
+    (line,) = (line for line in report.findings[0].lines if line.startswith("convert:"))
+    inputs = random_inputs(rng, value_dim=6)
+    theirs = as_attention(changes)(*inputs.values())
+    scope = {"np": np, **inputs}
+    exec(line.removeprefix("convert:").strip(), scope)
+    ours = paper(**{name: scope[name] for name in inputs})
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 if dtype == "float64" else 1e-5)
 
 
 def test_identify_names_what_reproduces_a_recorded_output(rng):

@@ -1,7 +1,5 @@
 """Mistakes that nobody has listed: rejected, never given a wrong name, and shown where they are."""
 
-import math
-
 import numpy as np
 import pytest
 from verify_candidates import as_attention
@@ -32,8 +30,8 @@ def fourth_root(x):
     return (x.content_logits + x.relative_logits) / x.head_dim**0.25
 
 
-def powers_of_two(x):
-    return x.softmax(x.scores * x.query.dtype.type(math.log(2)))
+def lost_in_dropout(x):
+    return formula.weights(x) * x.query.dtype.type(0.9)
 
 
 def weights_of_at_least_a_hundredth(x):
@@ -61,7 +59,7 @@ UNLISTED = {
     "value rows one later": ({"relative_value": value_rows_one_later}, "value table rows"),
     "query mean over heads": ({"relative_logits": query_mean_over_heads}, "relative_logits"),
     "fourth root of head_dim": ({"scaled_logits": fourth_root}, "scale of q.k"),
-    "exp2 for exp": ({"weights": powers_of_two}, "scale of q.k"),
+    "a tenth of all weights lost": ({"weights": lost_in_dropout}, "sum of a query's weights"),
     "weights at least 0.01": ({"weights": weights_of_at_least_a_hundredth}, "largest weight of a"),
     "mask of one head only": ({"scores": mask_of_one_head_only}, "is scores"),
     "values one position late": ({"content_output": values_one_position_late}, "content_output"),

@@ -35,3 +35,8 @@ def as_layer(changes):
         return run_layer({**inputs, "mask": mask, "num_heads": num_heads}, changes).output
 
     return layer
+
+
+def flat(report):
+    """The text of a report on one line, to look for words in."""
+    return " ".join(str(report).split())

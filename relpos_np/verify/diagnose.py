@@ -46,29 +46,37 @@ def contract_findings(runs):
 
 
 def output_findings(runs, dtype):
-    """What explains the outputs (and the exceptions), if something is wrong with them."""
+    """What explains the outputs, if something is wrong with them.
+
+    Returns
+    -------
+    list of Finding
+    set of str
+        The breaches of the contract that are explained too: a formula that raises or gives
+        another shape where the candidate does.
+    """
     answered = [run for run in runs if (run.stages or run.raised)
                 and not NO_ANSWER & {name for name, _ in run.faults}]
     wrong = [run for run in answered if run.raised or output_ratio(run, precision(run, dtype)) > 1]
     if not wrong or not any(run.stages for run in runs):
-        return []
+        return [], set()
     for trial in dict.fromkeys((np.dtype(dtype), np.dtype(np.float32))):
         if trial.itemsize > np.dtype(dtype).itemsize:
             break
         lower = trial != dtype
         if lower and not any(run.raised or output_ratio(run, trial) > 1 for run in answered):
-            return [only_float32(wrong)]
-        found = named(answered, trial)
+            return [only_float32(wrong)], set()
+        found, explained = named(answered, trial)
         if found and lower and not found[0].name.startswith("hidden_rows"):
             note = "and to float32 precision only: some step is computed in float32"
             found = [finding._replace(lines=(*finding.lines, note)) for finding in found]
         if found:
-            return found
+            return found, explained
     comparable = [run for run in wrong if run.stages
                   and run.stages["output"].shape == run.case.expected["output"].shape]
     if not comparable:
-        return []  # the breach of the contract says it all
-    return pairs_found(answered, comparable, dtype) or [unknown(comparable, dtype)]
+        return [], set()  # the breach of the contract says it all
+    return pairs_found(answered, comparable, dtype) or [unknown(comparable, dtype)], set()
 
 
 def precision(run, dtype):
@@ -80,17 +88,34 @@ def precision(run, dtype):
 
 
 def named(runs, dtype):
-    """Findings for the catalogue entries that explain all runs."""
+    """Findings for the catalogue entries that explain all runs, and what else they explain.
+
+    A port that cannot do something (unequal lengths, say) may raise there or, where one query
+    happens to broadcast, give anything. If nothing explains all, cases of the kind that raised
+    are left aside: first those that gave something, then those that raised as well.
+    """
     habit = matching([NOTHING_CHANGED], runs, dtype)
     if habit:
-        return [hidden_rows_finding(habit[0][1])]
-    found = matching(entries_for(runs), runs, dtype)
-    return [entry_finding(entry, habit) for entry, habit in found]
+        return [hidden_rows_finding(habit[0][1])], set()
+    raised = [run for run in runs if run.raised]
+    kinds = {tag for run in raised for tag in run.case.tags}
+    usable = [run for run in runs if run.raised or not kinds & {*run.case.tags}]
+    answered = [run for run in usable if run.stages]
+    for tried in (runs, usable, answered):
+        if tried is not runs and not any(
+            run.stages and output_ratio(run, dtype) > 1 for run in tried
+        ):
+            break  # nothing wrong is left to explain
+        found = matching(entries_for(runs), tried, dtype)
+        if found:
+            explained = set() if tried is answered else {"raises", "wrong_shape"}
+            return [entry_finding(entry, habit) for entry, habit in found], explained
+    return [], set()
 
 
 def entry_finding(entry, habit="zeros"):
     """What the catalogue has to say about an entry."""
-    lines = [f"written:  {entry.wrote}", f"right:    {RIGHT.get(entry.stage, '')}", entry.why]
+    lines = [f"written:  {entry.wrote}", f"right:    {RIGHT[entry.stage]}", entry.why]
     if entry.repair:
         lines.append(f"{entry.repair_label}  {entry.repair}")
     if entry.seen_in:

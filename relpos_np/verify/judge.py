@@ -32,8 +32,7 @@ def judge(name, runs, left_out, cases, dtype):
     -------
     Report
     """
-    findings = output_findings(runs, dtype)
-    explained = {"raises", "wrong_shape"} if any(finding.name for finding in findings) else set()
+    findings, explained = output_findings(runs, dtype)
     differences = tuple(
         difference for run in runs if run.stages
         if (difference := output_difference(run, precision(run, dtype)))

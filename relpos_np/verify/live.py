@@ -1,12 +1,17 @@
 """What can be found out by asking the candidate again, which recorded outputs cannot tell."""
 
+import functools
+
 import numpy as np
 
+from relpos_np.verify.diagnose import entry_finding
 from relpos_np.verify.expected import output_ratio
 from relpos_np.verify.formula import INPUTS
+from relpos_np.verify.match import fits, outcome
 from relpos_np.verify.probing import probe
 from relpos_np.verify.report import UNKNOWN, Finding, gravest
 from relpos_np.verify.run import run_case
+from relpos_np.verify.solve import solved
 
 TABLES = INPUTS[3:]
 
@@ -16,19 +21,26 @@ def live_findings(report, candidate, runs, dtype, time_limit):
     if any(run.case.num_heads for run in runs) or not any(run.stages for run in runs):
         return report
     findings = list(report.findings)
-    raised = [run for run in runs if run.raised]
-    unnamed = all(f.verdict == UNKNOWN or f.name == "raises" for f in findings)
-    if raised and unnamed:
+    if any(finding.name == "raises" for finding in findings):
         wider = unclipped_finding(candidate, runs, dtype, time_limit)
         findings = [wider] if wider else findings
-    if any(finding.verdict == UNKNOWN and not finding.name for finding in findings):
-        facts = probe(candidate, dtype=dtype, time_limit=time_limit).facts()
-        findings = [f._replace(lines=(*f.lines, *facts)) if f.verdict == UNKNOWN else f
-                    for f in findings]
+    wrong = {difference.case for difference in report.differences if difference.name == "output"}
+    if wrong and any(finding.verdict == UNKNOWN for finding in findings):
+        findings = with_probe(findings, candidate, runs, dtype, time_limit)
     return report._replace(
         findings=tuple(findings), verdict=gravest(findings),
         where=where_it_differs(candidate, runs, report, dtype, time_limit),
     )
+
+
+def with_probe(findings, candidate, runs, dtype, time_limit):
+    """Unknown findings solved from what a probe reads, or else with what it read."""
+    read = probe(candidate, dtype=dtype, time_limit=time_limit)
+    entry = solved(read)
+    if entry and fits(functools.partial(outcome, entry.change), runs, dtype):
+        return [entry_finding(entry) if f.verdict == UNKNOWN else f for f in findings]
+    return [f._replace(lines=(*f.lines, *read.facts())) if f.verdict == UNKNOWN else f
+            for f in findings]
 
 
 def unclipped_finding(candidate, runs, dtype, time_limit):
@@ -65,22 +77,20 @@ def widened(case, turn):
 
 
 def where_it_differs(candidate, runs, report, dtype, time_limit):
-    """Weights over (i, j) of the smallest case that differs: right ones and the candidate's."""
+    """Weights over (h, i, j) of a case that differs: right ones and the candidate's."""
     wrong = {difference.case for difference in report.differences if difference.name == "output"}
     differing = [run for run in runs if run.case.id in wrong and "weights" in run.case.expected]
     if not differing:
         return {}
-    run = min(differing, key=lambda run: run.case.expected["output"].size)
+    run = max(differing, key=lambda run: run.case.expected["weights"].shape[2])
     expected = run.case.expected["weights"]
     got = run.stages.get("weights")
     if np.shape(got) != expected.shape:
         got = read_weights(candidate, run.case, dtype, time_limit)
     if got is None or np.shape(got) != expected.shape:
         return {}
-    b, h = np.unravel_index(np.nan_to_num(abs(got - expected)).max(axis=(2, 3)).argmax(),
-                            expected.shape[:2])
-    return {"case": f"{run.case.id}, batch {b}, head {h}", "symbol": r"$\alpha_{ij}$",
-            "got": got[b, h], "expected": expected[b, h]}
+    b = np.nan_to_num(abs(got - expected)).max(axis=(1, 2, 3)).argmax()
+    return {"case": f"{run.case.id}, batch {b}", "got": got[b], "expected": expected[b]}
 
 
 def read_weights(candidate, case, dtype, time_limit):

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ class Report(NamedTuple):
     differences: tuple  # of class Difference, outputs and gradients
     remarks: tuple
     not_excluded: tuple  # (reason, names)
-    where: dict  # case, got, expected: matrices over (i, j) for the figure; empty if none
+    where: dict  # case, and weights (h, i, j) got and expected for the figure; empty if none
 
     @property
     def ok(self):
@@ -66,17 +67,20 @@ class Report(NamedTuple):
                  f"{passed} of {len(ran)} cases pass"]
         for finding in self.findings:
             lines += ["", " ".join((finding.verdict, finding.name)).rstrip()]
-            lines += [f"  {line}" for line in finding.lines]
+            lines += [wrapped(line) for line in finding.lines]
         lines += ["", *self.case_lines()]
         lines += [f"remark: {remark}" for remark in self.remarks]
         for reason, names in self.not_excluded:
-            lines.append(f"not excluded ({reason}): {shortened(names)}")
+            lines.append(f"not excluded ({reason}):")
+            lines.append(textwrap.fill(shortened(names), 96, initial_indent="  ",
+                                       subsequent_indent="  "))
         return "\n".join(lines)
 
     def case_lines(self):
         """One line per case that did not simply pass, and one for those that did."""
         passed = [case.id for case in self.cases if case.status == "pass"]
-        lines = [f"pass: {', '.join(passed)}"] if passed else []
+        lines = [textwrap.fill(f"pass: {', '.join(passed)}", 96, subsequent_indent="  ",
+                               break_on_hyphens=False)] if passed else []
         width = max(len(case.id) for case in self.cases)
         return lines + [f"{case.id:<{width}}  {case.status}{case.note and ': ' + case.note}"
                         for case in self.cases if case.status != "pass"]
@@ -107,7 +111,7 @@ class Report(NamedTuple):
         os.replace(unfinished, path)
 
     def plot(self):
-        """Heatmaps over query and key of the smallest case that differs.
+        """Heatmaps over query and key of a case that differs: yours - right, head by head.
 
         Returns
         -------
@@ -124,11 +128,20 @@ class Report(NamedTuple):
                              "shown over query and key")
         from relpos_np.plots import matrix_figure
 
-        got, expected = np.asarray(self.where["got"]), np.asarray(self.where["expected"])
+        difference = np.asarray(self.where["got"]) - np.asarray(self.where["expected"])
         return matrix_figure(
-            [expected, got, got - expected], symbol=self.where["symbol"], signed=True,
-            titles=[f"{self.where['case']}: right", "yours", "yours - right"],
+            list(difference), symbol=r"$\alpha_{ij}$, yours $-$ right", signed=True,
+            titles=[f"{self.where['case']}, head {head}" for head in range(len(difference))],
         )
+
+
+def wrapped(line, width=96):
+    """A line of a finding, indented; prose is wrapped, code and matrices are not."""
+    code = line.startswith(("written:", "right:", "convert:", "mend:", " "))
+    if code or len(line) + 2 <= width:
+        return f"  {line}"
+    return textwrap.fill(line, width, initial_indent="  ", subsequent_indent="  ",
+                         break_on_hyphens=False)
 
 
 def gravest(findings):
