@@ -47,6 +47,10 @@ def cubed(q, k, v, aK, aV, mask, query_start):
 
 def broken(*arrays):
     raise RuntimeError("not today")
+
+def crashes(*arrays):
+    import ctypes
+    ctypes.string_at(0)
 '''
 
 
@@ -70,6 +74,15 @@ def test_the_exit_code_says_the_verdict(function, code, words, port, capsys):
     assert main(["verify", f"{port}:{function}"]) == code
     shown = capsys.readouterr()
     assert words in shown.out + shown.err
+
+
+def test_a_crash_in_compiled_code_is_exit_4_in_a_process_of_its_own(port, capfd):
+    assert main(["verify", f"{port}:crashes", "--isolated", "--without", "long"]) == 4
+    shown = capfd.readouterr().err
+    assert "CANNOT RUN: the candidate crashed (SIGSEGV)" in shown
+    assert "my_port.py" in shown  # where it happened
+    assert main(["verify", f"{port}:unscaled", "--isolated", "--without", "long"]) == 2
+    assert "RESCALE no_scale" in capfd.readouterr().out
 
 
 def test_a_strangers_first_run_ends_soon_and_the_report_says_what_it_could_not_exclude(port):

@@ -1,5 +1,7 @@
 """Verify someone's attention from the command line."""
 
+import signal
+import subprocess
 import sys
 
 SUMMARY = "is this function Shaw's relative attention, and if not, what is wrong with it?"
@@ -25,6 +27,8 @@ def add_arguments(parser):
                         help="draw where it differs, over query and key (.svg or .png)")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS",
                         help="for each call (default: 10, with JAX 120)")
+    parser.add_argument("--isolated", action="store_true",
+                        help="in a process of its own: a crash in compiled code ends in exit 4")
 
 
 def run(arguments):
@@ -32,6 +36,8 @@ def run(arguments):
     if bool(arguments.candidate) == bool(arguments.results):
         print("name one candidate, or --results DIR", file=sys.stderr)
         return 4
+    if arguments.isolated:
+        return run_isolated(arguments)
     from relpos_np.verify import verify, verify_results
 
     without = [word for word in arguments.without.split(",") if word]
@@ -54,3 +60,19 @@ def run(arguments):
 
         print(f"wrote {save_figure(report.plot(), arguments.plot)}")
     return report.exit_code
+
+
+def run_isolated(arguments):
+    """The same command in another process, whose crash is reported instead of shared."""
+    words = [arguments.candidate] if arguments.candidate else []
+    for name, value in vars(arguments).items():
+        option = f"--{name.replace('_', '-')}"
+        if name in ("candidate", "isolated", "run") or not value:
+            continue
+        words += [option] if value is True else [option, str(value)]
+    command = [sys.executable, "-X", "faulthandler", "-m", "relpos_np", "verify", *words]
+    code = subprocess.run(command, check=False).returncode
+    if code < 0:  # a signal; faulthandler has shown where
+        print(f"CANNOT RUN: the candidate crashed ({signal.Signals(-code).name})", file=sys.stderr)
+        return 4
+    return code

@@ -41,7 +41,7 @@ def within(seconds, function, *arguments, **keywords):
         thread.join(seconds)
     if thread.is_alive():
         stop(thread)
-        raise TimeLimit(f"no answer within {seconds:g} s")
+        raise TimeLimit(f"no answer within {seconds:g} s (time_limit=, or leave the case out)")
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]
