@@ -178,6 +178,8 @@ STUDENTS = [
     ("2.4", lambda s, mask: np.where(mask, s, -1e9), "large_number_for_infinity"),
     ("2.5", lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True), "no_max_subtraction"),
     ("2.5", lambda s: (e := np.exp(s - s.max())) / e.sum(axis=-1, keepdims=True), "global_max"),
+    ("2.5", lambda s: (e := np.exp(s - s.max(axis=-1, keepdims=True))) / e.sum(-1, keepdims=True),
+     "hidden_rows_nan"),
     ("3.1", lambda w, v: np.einsum("bhji,bhjd->bhid", w, v), "alpha_transposed"),
     ("3.2", lambda w, a: np.einsum("bhij,jid->bhid", w, a), "V_index_transposed"),
     ("3.5", lambda x, h: x.reshape(len(x), h, x.shape[1], -1), "split_without_transpose"),
@@ -218,7 +220,7 @@ def test_an_unknown_mistake_is_called_unknown_and_shown_where_it_begins():
     answer = judge(find("2.2"), lambda q, a: 1.1 * np.einsum("bhid,ijd->bhij", q, a))
     assert answer.lines[0] == (
         "2.2 not yet: relative_logits is not what was asked for, first at b=0, h=0, i=0, j=0")
-    assert answer.lines[1].startswith("None of the known mistakes gives these numbers.")
+    assert answer.lines[1].startswith("No known mistake gives these numbers.")
     assert answer.mistakes == ()
     assert answer.grid.count("*") == 16
 

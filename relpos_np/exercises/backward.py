@@ -1,10 +1,13 @@
 """Notebook 4: the way back, each exercise on the reference's forward pass."""
 
+import numpy as np
+
 from relpos_np.attention import attention_forward
 from relpos_np.exercises.exercise import CAUSAL, CROSS, EQUAL, SHORT, SQUARE, Exercise, names
 from relpos_np.verify import backward_formula as formula
 from relpos_np.verify.backward_formula import BACKWARD, RIGHT
 from relpos_np.verify.formula import INPUTS
+from relpos_np.verify.mistakes.mistake import MISTAKE, Mistake
 
 BASIC = (SQUARE, EQUAL, CROSS, SHORT)
 
@@ -24,11 +27,35 @@ def gradients(x):
     return {f"grad_{name}": grad for name, grad in x.returned.items()}
 
 
+def from_values(x):
+    """The share of the weights' gradient that the values send."""
+    return np.einsum("bhid,bhjd->bhij", x.g, x.value)
+
+
+def from_pairs(letters):
+    """The share that the vectors of the pairs send, with these letters."""
+    return lambda x: np.einsum(letters, x.g, x.relative_value)
+
+
 EXERCISES = (
     Exercise(
         "4.1", "gradient of the weights", RIGHT["grad_weights"],
         takes=upstream("value", "relative_value"), gives=names("grad_weights"), axes="bhij",
         steps=(formula.grad_weights,), situations=BASIC,
+        own=(
+            Mistake(
+                "dalpha_content_missing", {"grad_weights": from_pairs("bhid,hijd->bhij")}, MISTAKE,
+                wrote="dweights_ij = g_i . aV_ij",
+                why="The weights met the value and the table; only the table's share comes back.",
+            ),
+            Mistake(
+                "dalpha_rel_transposed",
+                {"grad_weights": lambda x: from_values(x) + from_pairs("bhid,hjid->bhij")(x)},
+                MISTAKE,
+                wrote="dweights_ij = g_i . (v_j + aV_ji)",
+                why="The pair array is read with its axes exchanged.",
+            ),
+        ),
         hints=(
             "Both halves of equation (3) used the weights, so both send something back.",
             "grad_weights_ij = sum_d grad_output_id (value_jd + relative_value_ijd).",

@@ -64,9 +64,10 @@ def judge(exercise, function, seed="0"):
     entries = fitting(exercise, seed, outcomes, range(len(outcomes)))
     if entries:
         lines = words.known(exercise, entries)
-    elif entries := fitting(exercise, seed, outcomes, [first]):
+    elif len(entries := fitting(exercise, seed, outcomes, [first])) == 1:
         lines = words.known_here(exercise, entries)
     else:
+        entries = []
         lines = words.unknown(exercise, function, trials[first], rights[first])
     grid = words.picture(exercise, trials[first], rights[first])
     return Answer(False, lines, grid, tuple(entry.name for entry in entries))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from relpos_np.verify.backward_formula import run_backward
 from relpos_np.verify.generate import make_inputs, make_mask
 from relpos_np.verify.layer_formula import run_layer
-from relpos_np.verify.mistakes import SECTIONS
+from relpos_np.verify.mistakes import EVERYTHING, SECTIONS
 from relpos_np.verify.specs import Spec
 
 
@@ -47,7 +47,7 @@ class Exercise(NamedTuple):
     steps: tuple  # the formula's steps that the student writes, in order
     situations: tuple  # what the function is tried on: each goes to `start`
     hints: tuple  # first the stage, then the formula, then the solution's idea
-    mistakes: tuple | None = None  # names in the catalogue; None = all that change `steps` only
+    mistakes: tuple | None = None  # names in the catalogue; None: all of class that fit `steps`
     own: tuple = ()  # mistakes that the catalogue does not have
     reads: tuple = ()  # pairs of a mistake's name and its `gives`, where that differs
     shortened: tuple = ()  # pairs of text, replaced in what a mistake wrote (only part is asked)
@@ -60,7 +60,7 @@ class Exercise(NamedTuple):
         return int(self.number.split(".")[0])
 
 
-# What students are told of. Sections K and L are layouts that only a table trained elsewhere has.
+# What a class can make. Sections K and L are layouts that only a table trained elsewhere has.
 IN_CLASS = tuple(
     entry for title, entries in SECTIONS.items() if title[0] not in "KL" for entry in entries
 )
@@ -72,7 +72,7 @@ def known_mistakes(exercise):
     if exercise.mistakes is None:
         chosen = [entry for entry in IN_CLASS if set(entry.change) <= written]
     else:
-        chosen = [entry for entry in IN_CLASS if entry.name in exercise.mistakes]
+        chosen = [entry for entry in EVERYTHING if entry.name in exercise.mistakes]
     return (*chosen, *exercise.own)
 
 

@@ -66,12 +66,12 @@ def grid(judged):
     --------
     >>> from relpos_np.exercises.course import find
     >>> print(grid([(find("1.3"), verdicts(find("1.3")))]))
-                                           named  shared  unseen
-    1.3  table row                             6       0       0
-         all exercises                         6       0       0
+                                                named  shared  unseen
+    1.3  table row                                  6       0       0
+         all exercises                              6       0       0
     """
     kinds = ("named", "shared", "unseen")
-    lines, total = [" " * 35 + "".join(f"{kind:>8}" for kind in kinds)], Counter()
+    lines, total = [" " * 40 + "".join(f"{kind:>8}" for kind in kinds)], Counter()
     for exercise, verdicts_of_it in judged:
         count = Counter(verdict.kind for verdict in verdicts_of_it)
         total += count
@@ -80,4 +80,4 @@ def grid(judged):
 
 
 def line(title, count, kinds):
-    return f"{title:35}" + "".join(f"{count[kind]:8}" for kind in kinds)
+    return f"{title:40}" + "".join(f"{count[kind]:8}" for kind in kinds)

@@ -14,9 +14,16 @@ from relpos_np.exercises.exercise import (
 )
 from relpos_np.verify import formula
 from relpos_np.verify.formula import RIGHT
+from relpos_np.verify.hidden_rows import SOFTMAXES
 from relpos_np.verify.mistakes.mistake import MISTAKE, Mistake
 
 MASKED = (CAUSAL, PADDING, HIDDEN)
+
+NOTHING_TO_ATTEND = Mistake(
+    "hidden_rows_nan", {"weights": lambda x: SOFTMAXES["nan"](x, x.scores)}, MISTAKE,
+    wrote="a right softmax, but NaN where a query may attend to nothing",
+    why="There the maximum is -inf, and -inf - -inf is NaN. Subtract 0 instead, and divide by 1.",
+)
 
 EXERCISES = (
     Exercise(
@@ -100,6 +107,7 @@ EXERCISES = (
         mistakes=("softmax_query_axis", "softmax_head_axis", "no_max_subtraction", "global_max",
                   "keepdims_missing", "softmax_plus_one", "log_softmax", "no_softmax",
                   "softmax_plus_one_shifted"),
+        own=(NOTHING_TO_ATTEND,),
         hints=(
             "Each row of weights belongs to one query and adds up to 1. Two traps: large scores "
             "overflow, and a row of minus infinities must give a row of zeros.",
@@ -115,6 +123,7 @@ EXERCISES = (
                formula.scores, formula.weights),
         situations=(CAUSAL, PADDING, HIDDEN,
                     CROSS._replace(mask="causal"), BIG._replace(mask="causal")),
+        own=(NOTHING_TO_ATTEND,),
         hints=(
             "Equation (4) and the softmax: your answers to 2.1 to 2.5 in a row.",
             "weights = softmax(mask(scale(content_logits + relative_logits))).",

@@ -97,6 +97,7 @@ EXERCISES = (
         takes=lambda x: {"projected": x.projected[0], "num_heads": x.num_heads},
         gives=lambda x: x.heads[0], axes="bhid", start=start_layer,
         steps=(layer_formula.heads,), situations=LAYERS,
+        mistakes=("split_without_transpose", "heads_interleaved_split"),
         hints=(
             "Lesson 5. Head 0 owns the first head_dim columns, head 1 the next, and so on.",
             "(b, length, h * d) becomes (b, length, h, d), then (b, h, length, d).",

@@ -106,7 +106,7 @@ def unknown(exercise, function, trial, right):
     at = ", ".join(f"{letter}={n}" for letter, n in zip(letters, place, strict=True))
     return two_lines(
         f"{begin}{name} is not what was asked for{', first at ' + at if at else ''}",
-        f"None of the known mistakes gives these numbers. {called_with(trial)}",
+        f"No known mistake gives these numbers. {called_with(trial)}",
     )
 
 
