@@ -14,13 +14,6 @@ DIRECTORY = Path(__file__).parent.parent / "notebooks"
 LESSONS = sorted(DIRECTORY.glob("[0-9]*.ipynb"))
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 
-# Kernels come and go with open sockets and loops that Jupyter's own code leaves to the collector.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:(jupyter|zmq|nbclient|traitlets)"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-
 
 @each_lesson
 def test_a_fresh_kernel_shows_what_is_committed(lesson):
