@@ -175,6 +175,24 @@ def test_gradients_that_raise_or_have_foreign_names_are_a_fault():
     assert "gradients named ['dq']" in flat(report)
 
 
+def test_gradients_that_add_up_from_call_to_call_are_a_fault():
+    buffers = {}
+
+    def never_cleared(grad_output, *arrays, mask=None, query_start=None):
+        cache = attention_forward(*arrays, mask=mask, query_start=query_start)[1]
+        grads = attention_backward(grad_output, cache)._asdict()
+        for name, grad in grads.items():
+            if grad is not None:
+                key = name, grad_output.tobytes()
+                buffers[key] = buffers.get(key, 0) + grad
+                grads[name] = buffers[key].copy()
+        return grads
+
+    report = verify(right, grads=never_cleared)
+    assert report.names == ("gradients_not_deterministic",), str(report)
+    assert report.exit_code == 1
+
+
 def test_only_some_gradients_may_be_given_and_the_others_are_not_excluded():
     def of_the_query(grad_output, *arrays, mask=None, query_start=None):
         cache = attention_forward(*arrays, mask=mask, query_start=query_start)[1]

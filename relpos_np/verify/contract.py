@@ -2,29 +2,11 @@
 
 import numpy as np
 
+from relpos_np.verify.answers import Refused, as_stages
 from relpos_np.verify.candidate import bind
 from relpos_np.verify.compare import compare
 from relpos_np.verify.expected import conditions
 from relpos_np.verify.time_limit import TimeLimit, within
-
-
-class Refused(Exception):
-    """What came back is not an array that can be judged."""
-
-
-def as_array(value, what):
-    """`value` as a NumPy array of numbers, or `Refused` with the mend."""
-    kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
-    if getattr(value, "requires_grad", False):
-        raise Refused(f"{what} is a {kind} that requires grad: return output.detach().numpy(), "
-                      f"or say framework='torch'")
-    if isinstance(value, list | tuple) or not hasattr(value, "__array__"):
-        raise Refused(f"{what} is a {type(value).__name__}, not an array: "
-                      f"return np.asarray(output)")
-    array = np.array(value)
-    if not np.issubdtype(array.dtype, np.number):
-        raise Refused(f"{what} has dtype {array.dtype}, which holds no numbers")
-    return array
 
 
 def array_faults(output, case, dtype):
@@ -37,6 +19,21 @@ def array_faults(output, case, dtype):
         yield ("wrong_dtype", f"the output is {output.dtype} for {np.dtype(dtype)} inputs" + (
             ": some factor is a NumPy float64 scalar, as 1/np.sqrt(d) is; use math.sqrt" if finer
             else f": if that is meant, say dtype='{output.dtype}'"))
+
+
+def differ(first, second):
+    """Whether two answers to one question differ by more than the order of some sums.
+
+    A threaded product may add in another order the next time, which is no fault.
+    """
+    if second is None or first.shape != second.shape:
+        return True
+    if not np.array_equal(np.isfinite(first), np.isfinite(second)):
+        return True
+    finite = np.isfinite(first)
+    scale = abs(first[finite]).max(initial=0)
+    allowed = 64 * np.finfo(first.dtype).eps * scale if first.dtype.kind == "f" else 0
+    return bool(abs(first[finite] - second[finite]).max(initial=0) > allowed)
 
 
 def failure(error):
@@ -70,9 +67,7 @@ def strided_fault(candidate, run, dtype, time_limit):
     arrays, keywords = bind(candidate, run.case, dtype)
     arrays = [a if a is None else a.swapaxes(-1, -2).copy().swapaxes(-1, -2) for a in arrays]
     try:
-        answer = within(time_limit, candidate, *arrays, **keywords)
-        answer = answer["output"] if isinstance(answer, dict) else answer
-        answer = as_array(answer[0] if isinstance(answer, tuple) else answer, "the output")
+        answer = as_stages(within(time_limit, candidate, *arrays, **keywords))["output"]
     except Exception as error:
         return (("strided_inputs", f"transposed views as inputs: {failure(error)[1]}"),)
     allowed = 2 * conditions(run.case)["output"]

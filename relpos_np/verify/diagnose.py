@@ -12,7 +12,7 @@ from relpos_np.verify.expected import (
 from relpos_np.verify.match import gradients_fit, matching, matching_pairs
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER
 from relpos_np.verify.mistakes.mistake import Mistake
-from relpos_np.verify.report import CANNOT_RUN, UNKNOWN, Finding, shortened
+from relpos_np.verify.report import CANNOT_RUN, UNKNOWN, Finding, gravest, shortened
 
 RIGHT = {**layer_formula.RIGHT, **formula.RIGHT, **backward_formula.RIGHT}
 
@@ -141,9 +141,8 @@ def pairs_found(runs, wrong, dtype):
     sieve = min(wrong, key=lambda run: run.stages["output"].size)
     pairs = matching_pairs(entries_for(runs), runs, dtype, sieve)
     return [
-        Finding("MISTAKE", f"{first.name} + {second.name}", tuple(
-            line for entry in (first, second) for line in entry_finding(entry).lines))
-        for first, second in pairs
+        Finding(gravest(both), f"{both[0].name} + {both[1].name}", both[0].lines + both[1].lines)
+        for both in (tuple(map(entry_finding, pair)) for pair in pairs)
     ]
 
 

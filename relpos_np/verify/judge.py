@@ -44,6 +44,8 @@ def judge(name, runs, left_out, cases, dtype):
         found, wrong_gradients = gradient_findings(right, dtype)
         findings, differences = [*findings, *found], (*differences, *wrong_gradients)
         explained |= {"gradients_raises"} if any(finding.name for finding in found) else set()
+    elif any(run.grads for run in runs):
+        remarks += ("the gradients were not judged: the outputs they belong to are not right",)
     findings += [finding for finding in contract_findings(runs) if finding.name not in explained]
     if not runs:
         findings = [Finding(CANNOT_RUN, "", ("no case was left to run",))]

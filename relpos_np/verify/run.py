@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relpos_np.verify.answers import as_gradients, as_stages
 from relpos_np.verify.candidate import bind
-from relpos_np.verify.contract import Refused, array_faults, as_array, failure, one_line
+from relpos_np.verify.contract import array_faults, differ, failure, one_line
 from relpos_np.verify.formula import INPUTS
 from relpos_np.verify.time_limit import TimeLimit, within
 
@@ -25,7 +26,7 @@ class Run(NamedTuple):
 
 
 def run_case(candidate, case, dtype, *, grads=None, time_limit=10.0):
-    """Call the candidate twice (and its gradient once) and look at what it did.
+    """Call the candidate twice, and its gradient twice, and look at what they did.
 
     Parameters
     ----------
@@ -39,63 +40,83 @@ def run_case(candidate, case, dtype, *, grads=None, time_limit=10.0):
     -------
     Run
     """
-    faults, remarks = [], []
     try:
-        stages, changed, remark = call(candidate, case, dtype, time_limit)
+        stages, changed, remarks = call(candidate, case, dtype, time_limit)
         again, _, _ = call(candidate, case, dtype, time_limit)
-        remarks += remark
-        if changed:
-            faults.append(("inputs_changed", f"it changed its argument {' and '.join(changed)}"))
-        if not all(np.array_equal(stages[name], again.get(name), equal_nan=True)
-                   for name in stages):
-            faults.append(("not_deterministic", "two calls with the same inputs gave two answers"))
-        faults += array_faults(stages["output"], case, dtype)
     except Exception as error:
         return Run(case, {}, {}, raised=one_line(error), faults=(failure(error),))
-    gradients, grads_raised = {}, ""
+    faults = list(array_faults(stages["output"], case, dtype))
+    if changed:
+        faults.append(("inputs_changed", f"it changed its argument {' and '.join(changed)}"))
+    if differ(stages["output"], again["output"]):
+        faults.append(("not_deterministic", "two calls with the same inputs gave two answers"))
+    gradients, raised = {}, ""
     if grads is not None:
         try:
             gradients = call_grads(grads, case, dtype, time_limit)
+            again = call_grads(grads, case, dtype, time_limit)
+            if any(differ(grad, again.get(name)) for name, grad in gradients.items()):
+                faults.append(("gradients_not_deterministic", "two calls of the gradient function "
+                               "gave two answers: is a buffer not cleared?"))
         except Exception as error:
             name, sentence = failure(error)
-            grads_raised = one_line(error)
+            raised = one_line(error)
             faults.append((f"gradients_{name}", f"the gradient function: {sentence}"))
-    return Run(case, stages, gradients, grads_raised=grads_raised, faults=tuple(faults),
+    return Run(case, stages, gradients, grads_raised=raised, faults=tuple(faults),
                remarks=tuple(remarks))
 
 
 def call(candidate, case, dtype, time_limit):
     """Stages, names of changed arguments, remarks; with zeros for None if None is refused."""
-    try:
-        return call_once(candidate, case, dtype, time_limit, neutral=False)
-    except TimeLimit:
-        raise
-    except Exception:
-        if complete(case):
-            raise
-        stages, changed, remarks = call_once(candidate, case, dtype, time_limit, neutral=True)
-        return stages, changed, [*remarks, "it refuses None, so an absent table or mask was "
-                                           "given as zeros or all True"]
+    (stages, changed, printed), refused = with_or_without_none(
+        lambda asked: call_once(candidate, asked, dtype, time_limit), case)
+    remarks = [f"it printed {printed} characters, which were set aside"] if printed else []
+    if refused:
+        remarks.append("it refuses None, so an absent table or mask was given as zeros or all "
+                       "True")
+    return stages, changed, remarks
 
 
-def call_once(candidate, case, dtype, time_limit, *, neutral):
-    arrays, keywords = bind(candidate, with_neutral(case) if neutral else case, dtype)
-    before = [None if a is None else a.copy() for a in arrays]
+def call_once(candidate, case, dtype, time_limit):
+    """Stages, names of changed arguments, and how many characters were printed."""
+    arrays, keywords = bind(candidate, case, dtype)
+    given = dict(zip((*case.inputs, "mask"), arrays, strict=False)) | keywords
+    before = {name: a.copy() for name, a in given.items() if isinstance(a, np.ndarray)}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         answer = within(time_limit, candidate, *arrays, **keywords)
-    changed = [
-        name for name, a, b in zip((*case.inputs, "mask"), arrays, before, strict=False)
-        if a is not None and not np.array_equal(a, b)
-    ]
-    text = printed.getvalue()
-    remarks = [f"it printed {len(text)} characters, which were set aside"] if text else []
-    return as_stages(answer), changed, remarks
+    changed = [name for name, a in before.items() if not np.array_equal(a, given[name])]
+    return as_stages(answer), changed, len(printed.getvalue())
 
 
-def complete(case):
-    """Whether there is a mask and both tables: nothing is given as None."""
-    return case.mask is not None and all(a is not None for a in case.inputs.values())
+def call_grads(grads, case, dtype, time_limit):
+    """Gradients by input name."""
+    def ask(asked):
+        arrays, keywords = bind(grads, asked, dtype, first=(case.grad_output,))
+        return as_gradients(within(time_limit, grads, *arrays, **keywords), case.inputs)
+
+    return with_or_without_none(ask, case)[0]
+
+
+def with_or_without_none(ask, case):
+    """``ask(case)``, and again with neutral arrays for what is None if that raises.
+
+    Returns
+    -------
+    object, bool
+        The answer, and whether the second way was needed.
+    """
+    try:
+        return ask(case), False
+    except TimeLimit:
+        raise
+    except Exception as error:
+        if case.mask is not None and all(a is not None for a in case.inputs.values()):
+            raise
+        try:
+            return ask(with_neutral(case)), True
+        except Exception:
+            raise error from None  # None was not what it stumbled over
 
 
 def with_neutral(case):
@@ -107,57 +128,3 @@ def with_neutral(case):
     if value_table is None:
         inputs[INPUTS[4]] = np.zeros((len(key_table), inputs["value"].shape[3]))
     return case._replace(inputs=inputs, mask=np.bool_(True) if case.mask is None else case.mask)
-
-
-def call_grads(grads, case, dtype, time_limit):
-    """Gradients by input name, from a tuple in the order of the inputs or a dict."""
-    def ask(asked):
-        arrays, keywords = bind(grads, asked, dtype, first=(case.grad_output,))
-        return within(time_limit, grads, *arrays, **keywords)
-
-    try:
-        answer = ask(case)
-    except TimeLimit:
-        raise
-    except Exception:
-        if complete(case):
-            raise
-        answer = ask(with_neutral(case))
-    if hasattr(answer, "_asdict"):
-        answer = answer._asdict()
-    if not isinstance(answer, dict):
-        answer = dict(zip(case.inputs, without_trailing_none(answer, len(case.inputs)),
-                          strict=True))
-    unknown = set(answer) - set(case.inputs)
-    if unknown:
-        raise Refused(f"gradients named {sorted(unknown)}; the inputs are {[*case.inputs]}")
-    return {name: as_array(grad, f"gradient of {name}") for name, grad in answer.items()
-            if grad is not None and case.inputs[name] is not None}
-
-
-def without_trailing_none(answer, count):
-    """Gradients beyond the inputs may be there if they are None: the mask has none."""
-    answer = tuple(answer)
-    return answer[:count] if all(grad is None for grad in answer[count:]) else answer
-
-
-def as_stages(answer):
-    """A dict of arrays with "output" in it, from what the candidate returned.
-
-    It may be the output alone, a dict of stages, (output, cache) with a NamedTuple or dict of
-    stages, or (output, weights).
-    """
-    if isinstance(answer, tuple) and len(answer) == 2 and not hasattr(answer, "_asdict"):
-        output, rest = answer
-        rest = rest._asdict() if hasattr(rest, "_asdict") else rest
-        answer = {**(rest if isinstance(rest, dict) else {"weights": rest}), "output": output}
-    answer = answer._asdict() if hasattr(answer, "_asdict") else answer
-    if not isinstance(answer, dict):
-        return {"output": as_array(answer, "the output")}
-    if "output" not in answer:
-        raise Refused(f"it returned the stages {[*answer]}, and none is called 'output'")
-    kept = {"output": as_array(answer["output"], "the output")}
-    for name, stage in answer.items():
-        with contextlib.suppress(Refused):
-            kept[name] = as_array(stage, name)
-    return kept

@@ -13,6 +13,8 @@ EXPLANATIONS = {
                       "at the door.",
     "raises": "An exception. k = 0, one position, and unequal lengths are where ports crash.",
     "gradients_raises": "The gradient function raised an exception; the output was there.",
+    "gradients_not_deterministic": "Two calls of the gradient function differ, often by the "
+                                   "factor 2: a buffer is added to and never cleared.",
     "gradients_hangs": "The gradient function gave no answer within the time limit.",
     "gradients_no_array": "The gradient function returned something that is no array of numbers.",
     "hangs": "No answer within the time limit.",
