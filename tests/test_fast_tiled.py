@@ -132,24 +132,34 @@ def test_an_unknown_blas_means_one_share_and_the_same_numbers(monkeypatch):
     assert_like_einsum(TILED, random_inputs(np.random.default_rng(5), query_len=30))
 
 
-def test_both_exponentials_give_the_same(monkeypatch):
+@pytest.mark.parametrize("exp2_is_fast", [False, True])
+def test_both_exponentials_give_the_same(small_tiles, monkeypatch, exp2_is_fast):
+    monkeypatch.setattr(exponential, "EXP2_IS_FAST", exp2_is_fast)
     inputs = random_inputs(np.random.default_rng(6), query_len=30)
-    names = "plan", "tiled_forward", "tiled_backward"
-    modules = [sys.modules[f"relpos_np.fast.{name}"] for name in names]
-    for choice in ((np.exp2, np.log2, 1 / np.log(2)), (np.exp, np.log, 1.0)):
-        for module in modules:
-            for name, function in zip(
-                ("power", "logarithm", "logits_per_nat"), choice, strict=True
-            ):
-                if hasattr(module, name):
-                    monkeypatch.setattr(module, name, function)
-        assert_like_einsum(TILED, inputs)
+    assert_like_einsum(TILED, inputs)
+    assert_like_einsum(TILED, inputs, mask=np.tri(30, dtype=bool))
 
 
-def test_the_exponential_with_vector_code_is_taken():
-    expected = np.exp2 if exponential.has_vector_code("exp2") else np.exp
-    assert exponential.power is expected
+def test_exp2_is_taken_where_it_has_vector_code_and_no_logit_is_large():
+    ones = np.ones((1, 3, 4))
+    fast_one = np.exp2 if exponential.has_vector_code("exp2") else np.exp
+    assert exponential.choose_exponential(ones, ones, ones)[0] is fast_one
+    assert exponential.choose_exponential(ones, ones, ones).safe
+    for large in (100 * ones, np.nan * ones):
+        choice = exponential.choose_exponential(large, ones, ones)
+        assert (choice.power, choice.safe) == (np.exp, False)
     assert not exponential.has_vector_code("no such function")
+
+
+def test_forward_and_backward_may_group_heads_differently(monkeypatch):
+    """One head with large logits, computed with others in the forward and alone in the backward."""
+    inputs = random_inputs(np.random.default_rng(6), num_heads=4, query_len=20)
+    inputs["query"][:, 2] *= 50
+    output, cache = fast.tiled_forward(**inputs)
+    expected = fast.tiled_backward(np.cos(output), cache)
+    monkeypatch.setattr(plan, "LOGITS_PER_TILE", 1)
+    for got, want in zip(fast.tiled_backward(np.cos(output), cache), expected, strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-11)
 
 
 def peak_memory(function, *arguments):

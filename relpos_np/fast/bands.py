@@ -85,7 +85,7 @@ def spread(logits, tile, stop, scratch):
     region += by_key(by_distance, tile, stop)
 
 
-def collect(weights, tile, stop, scratch):
+def collect(weights, tile, stop, scratch, has_rows=True):
     """The transpose of `spread`: sum the pairs of each row into the column of its product.
 
     Parameters
@@ -96,12 +96,14 @@ def collect(weights, tile, stop, scratch):
         As in `spread`.
     scratch : ndarray, flat
         `distance_buffer_size` numbers, for `collect` alone.
+    has_rows : bool
+        If False there is no table: all sums are 0.
     """
     stop, rows, last = min(stop, tile.right), tile.num_rows, tile.num_queries - 1
     whole = stop - tile.left == rows + last - 1
     if not (whole and tile.like_previous):
         scratch.fill(0)  # distances without a key; a whole tile leaves those of the next alone
-    if stop <= tile.left:
+    if stop <= tile.left or not has_rows:
         weights[:, :, :rows] = 0
         return
     by_distance = distance_buffer(scratch, weights.shape[0], tile)

@@ -1,11 +1,10 @@
 """Tiled, part 7: who computes what, decided before the first product."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from relpos_np.fast.exponential import logits_per_nat
+from relpos_np.fast.exponential import Exponential, choose_exponential
 from relpos_np.fast.threads import num_threads
 from relpos_np.fast.tiles import Tile, make_tiles
 from relpos_np.fast.visible import Visible, visible_keys
@@ -24,7 +23,6 @@ class Plan(NamedTuple):
     tiles: list[Tile]
     jobs: list[tuple]  # (batch entry, slice of heads): what one thread computes in one go
     room: int  # most virtual tokens of a tile
-    scale: float  # for the query: 1 / sqrt(head_dim), in the unit of the exponential
     key_rows: np.ndarray  # (h, 2k, d)                     rows 1 .. 2k minus row 0
     value_rows: np.ndarray  # (h, 2k, value head_dim)
     first_value_row: np.ndarray  # (h, 1, value head_dim)  row 0
@@ -44,11 +42,12 @@ class Heads(NamedTuple):
     first_value_row: np.ndarray
     mask: np.ndarray | None  # (heads or 1, i or 1, j or 1)
     tiles: list[tuple]  # (Tile, Visible)
+    exponential: Exponential
 
 
 def make_plan(query, key, value, relative_key_table, relative_value_table, mask, query_start):
     """The plan of a call with these arguments."""
-    batch, num_heads, query_len, head_dim = query.shape
+    batch, num_heads, query_len, _ = query.shape
     key_len = key.shape[2]
     num_rows = table_rows(relative_key_table, relative_value_table)
     key_rows, _ = rows_beyond_first(relative_key_table, num_rows, query)
@@ -65,7 +64,6 @@ def make_plan(query, key, value, relative_key_table, relative_value_table, mask,
     return Plan(
         tiles=tiles, jobs=[(entry, heads) for entry in range(batch) for heads in groups if tiles],
         room=max((tile.num_rows for tile in tiles), default=0),
-        scale=logits_per_nat / math.sqrt(head_dim),
         key_rows=key_rows, value_rows=value_rows, first_value_row=first_value_row,
         has_rows=(relative_key_table is not None, relative_value_table is not None),
         mask=mask, visible=visible,
@@ -102,4 +100,5 @@ def heads_of(plan, job, query, key, value):
         key_rows=plan.key_rows[heads], value_rows=plan.value_rows[heads],
         first_value_row=plan.first_value_row[heads],
         mask=mask, tiles=list(zip(plan.tiles, visible, strict=True)),
+        exponential=choose_exponential(query[job], key[job], plan.key_rows[heads]),
     )

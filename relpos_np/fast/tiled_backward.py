@@ -12,19 +12,21 @@ import numpy as np
 from relpos_np import validate
 from relpos_np.attention_backward import AttentionGrads
 from relpos_np.fast.bands import collect
-from relpos_np.fast.exponential import logits_per_nat, power
 from relpos_np.fast.plan import heads_of, make_plan
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
+from relpos_np.fast.tiled_forward import only_keys
 from relpos_np.fast.tiled_table_grads import add_product, leave_right_tail, sum_like
 from relpos_np.fast.virtual_tokens import (
-    move_to,
+    columns_for,
+    lines_for,
     of_tile,
     products,
     tokens_in_columns,
     tokens_in_lines,
+    with_two_components,
 )
-from relpos_np.fast.visible import hide
+from relpos_np.fast.visible import set_hidden
 
 
 def tiled_backward(grad_output, cache):
@@ -76,51 +78,46 @@ def tiled_backward(grad_output, cache):
 
 def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
     """Some heads of one batch entry: adds to `grads`, (heads, length, d) and (heads, 2k+1, d)."""
-    # alpha_ij = exp(e_ij - log_sum_i): the subtraction rides along in the product.
-    query = append(heads.query, np.where(np.isfinite(log_sum), -log_sum, 0), plan.scale)
-    # dL/de_ij = alpha_ij (dL/dalpha_ij - delta_i), delta_i = sum_j alpha_ij dL/dalpha_ij, which is
-    # grad_output_i . output_i: this one too.
+    # alpha_ij = exp(e_ij - log_sum_i), and dL/de_ij = alpha_ij (dL/dalpha_ij - delta_i) with
+    # delta_i = sum_j alpha_ij dL/dalpha_ij = grad_output_i . output_i: both ride along.
+    logits_per_nat = heads.exponential.logits_per_nat
+    scale = 1 / math.sqrt(heads.query.shape[2])
+    shift = np.where(np.isfinite(log_sum), -log_sum * logits_per_nat, 0)
     delta = np.einsum("hid,hid->hi", grad_output, output - heads.first_value_row)
-    grad_out = append(grad_output, -delta)
+    query = with_two_components(heads.query, shift, heads.key_rows, scale * logits_per_nat)
+    grad_out = with_two_components(grad_output, -delta, heads.value_rows)
     keys = tokens_in_columns(heads.key, heads.key_rows, plan.has_rows[0], plan.room)
     key_lines = tokens_in_lines(heads.key, heads.key_rows, plan.has_rows[0], plan.room)
     values = tokens_in_columns(heads.value, heads.value_rows, plan.has_rows[1], plan.room)
     for tile, visible in heads.tiles:
-        move_to(tile, keys, key_lines, values)
-        leave_right_tail(grads, tile.previous_right, tile.right)
         stop = visible.stop
+        columns_for(tile, keys)
+        lines_for(tile, key_lines)
+        columns_for(tile, values)
+        leave_right_tail(grads, tile.previous_right, tile.right)
 
-        weights = weights_of(tile, visible, query, keys, heads.mask, scratch)
+        weights = weights_of(tile, visible, query, keys, heads, scratch)
         grad_weights = products(grad_out, values, tile, stop, scratch.grad_weights, scratch.spread)
         grad_logits = np.multiply(weights, grad_weights, out=grad_weights)
 
-        if values.has_rows:
-            collect(weights, tile, stop, scratch.collect)
+        collect(weights, tile, stop, scratch.collect, values.has_rows)
         add_product(weights, grad_output, tile, scratch, grads.value, grads[4])
-        if keys.has_rows:
-            collect(grad_logits, tile, stop, scratch.collect)
-        add_product(grad_logits, query[:, :, :-1], tile, scratch, grads.key, grads[3])
-        tokens = key_lines.vectors[:, of_tile(key_lines, tile, stop)]
+        collect(grad_logits, tile, stop, scratch.collect, keys.has_rows)
+        add_product(grad_logits, query[:, :, :-2], tile, scratch, grads.key, grads[3])
+        tokens = key_lines.array[:, of_tile(key_lines, tile, stop)]
         np.matmul(grad_logits, tokens, out=grads.query[:, tile.queries])
     leave_right_tail(grads, heads.tiles[-1][0].right, heads.key.shape[1])
-    np.divide(grads.query, math.sqrt(heads.key.shape[2]), out=grads.query)
+    np.multiply(grads.query, scale, out=grads.query)
     for grad in (grads.key, grads.relative_key_table):
         if grad is not None:
             np.divide(grad, logits_per_nat, out=grad)  # the query was in the exponential's unit
 
 
-def weights_of(tile, visible, query, keys, mask, scratch):
+def weights_of(tile, visible, query, keys, heads, scratch):
     """The tile's weights, as in the forward, but already divided by their sum."""
     logits = products(query, keys, tile, visible.stop, scratch.weights, scratch.spread)
-    hide(logits, mask, tile, visible)
-    logits[:, :, : tile.num_rows] = -np.inf
-    return power(logits, out=logits)
-
-
-def append(vectors, last, scale=1.0):
-    """Vectors times `scale`, and one component more: (heads, n, d) to (heads, n, d + 1)."""
-    heads, length, head_dim = vectors.shape
-    longer = np.empty((heads, length, head_dim + 1), dtype=vectors.dtype)
-    np.multiply(vectors, scale, out=longer[:, :, :-1])
-    longer[:, :, -1] = last
-    return longer
+    if not heads.exponential.safe:
+        only_keys(logits, heads.mask, tile, visible)
+    weights = heads.exponential.power(logits, out=logits)
+    set_hidden(weights, heads.mask, tile, visible, 0)
+    return weights

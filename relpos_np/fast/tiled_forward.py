@@ -5,27 +5,26 @@ for the next block: product, distances, exponential, product. This file is the a
 parts, in order: tiles, bands, virtual_tokens, exponential, visible, scratch, plan, threads.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from relpos_np import validate
 from relpos_np.fast.bands import collect
-from relpos_np.fast.exponential import logarithm, power
 from relpos_np.fast.plan import heads_of, make_plan
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
 from relpos_np.fast.virtual_tokens import (
-    move_to,
+    columns_for,
+    lines_for,
     of_tile,
     products,
     tokens_in_columns,
     tokens_in_lines,
+    with_two_components,
 )
-from relpos_np.fast.visible import hide
-
-# With all logits within +-40 (powers of 2, or of e) no sum overflows and none vanishes.
-SAFE_LOGIT = 40.0
+from relpos_np.fast.visible import set_hidden
 
 
 class TiledCache(NamedTuple):
@@ -90,33 +89,54 @@ def tiled_forward(
 
 def forward_heads(plan, heads, scratch, output, log_sum):
     """Some heads of one batch entry: `output` (heads, i, d) and `log_sum` (heads, i), in place."""
+    power, logarithm, logits_per_nat, safe = heads.exponential
+    scale = logits_per_nat / math.sqrt(heads.query.shape[2])
+    query = with_two_components(heads.query, 0, heads.key_rows, scale)
     keys = tokens_in_columns(heads.key, heads.key_rows, plan.has_rows[0], plan.room)
     values = tokens_in_lines(heads.value, heads.value_rows, plan.has_rows[1], plan.room)
-    query = heads.query * plan.scale
-    safe = is_safe(query, heads.key, heads.key_rows)
     for tile, visible in heads.tiles:
-        move_to(tile, keys, values)
+        columns_for(tile, keys)
+        lines_for(tile, values)
 
-        # e_ij = q_i . (k_j + a^K_ij) / sqrt(head_dim), and the mask
+        # e_ij = q_i . (k_j + a^K_ij) / sqrt(head_dim)
         logits = products(query, keys, tile, visible.stop, scratch.weights, scratch.spread)
-        hide(logits, heads.mask, tile, visible)
-        logits[:, :, : tile.num_rows] = -np.inf  # a virtual token is not a key
 
         # alpha_ij, not yet divided by its sum
-        shift = 0 if safe else subtract_maximum(logits)
+        shift = 0 if safe else subtract_maximum(logits, heads.mask, tile, visible)
         weights = power(logits, out=logits)
-        row_sum = np.einsum("hij->hi", weights)
+        set_hidden(weights, heads.mask, tile, visible, 0)
+        row_sum = np.einsum("hij->hi", weights[:, :, tile.num_rows :])
         row_sum[row_sum == 0] = np.inf  # a query that sees no key: weights 0 / inf
 
         # z_i = sum_j alpha_ij (v_j + a^V_ij), and now the division: (n, d) numbers, not (n, keys)
-        if values.has_rows:
-            collect(weights, tile, visible.stop, scratch.collect)
-        tokens = values.vectors[:, of_tile(values, tile, visible.stop)]
+        collect(weights, tile, visible.stop, scratch.collect, values.has_rows)
+        tokens = values.array[:, of_tile(values, tile, visible.stop)]
         np.matmul(weights, tokens, out=output[:, tile.queries])
         output[:, tile.queries] /= row_sum[:, :, np.newaxis]
-        log_sum[:, tile.queries] = shift + logarithm(row_sum)
+        log_sum[:, tile.queries] = (shift + logarithm(row_sum)) / logits_per_nat
     output += heads.first_value_row
     output[log_sum == np.inf] = 0
+
+
+def subtract_maximum(logits, mask, tile, visible):
+    """Subtract from each query's logits the largest of a visible key, in place.
+
+    Returns
+    -------
+    ndarray, (heads, n)
+        What was subtracted; 0 from a query that sees no key.
+    """
+    only_keys(logits, mask, tile, visible)
+    row_max = logits.max(axis=-1, initial=-np.inf)
+    row_max[row_max == -np.inf] = 0
+    logits -= row_max[:, :, np.newaxis]
+    return row_max
+
+
+def only_keys(logits, mask, tile, visible):
+    """Set the logits of virtual tokens and of hidden keys to minus infinity, in place."""
+    logits[:, :, : tile.num_rows] = -np.inf
+    set_hidden(logits, mask, tile, visible, -np.inf)
 
 
 def refuse_complex(*arrays):
@@ -126,21 +146,3 @@ def refuse_complex(*arrays):
             "tiled takes real numbers: its maximum and its arrays used again are not for complex "
             "ones; gather_forward takes both"
         )
-
-
-def is_safe(query, key, key_rows):
-    """Are all logits so small that no maximum need be subtracted? ``|q . k| <= |q| |k|``."""
-    return longest(query) * (longest(key) + longest(key_rows)) <= SAFE_LOGIT  # False if NaN
-
-
-def longest(vectors):
-    """Length of the longest of (heads, n, d) vectors; 0 if there is none."""
-    return np.sqrt(np.einsum("hid,hid->hi", vectors, vectors).max(initial=0))
-
-
-def subtract_maximum(logits):
-    """Subtract from each query's logits their maximum, in place, and return it (0 for -inf)."""
-    row_max = logits.max(axis=-1, initial=-np.inf)
-    row_max[row_max == -np.inf] = 0
-    logits -= row_max[:, :, np.newaxis]
-    return row_max

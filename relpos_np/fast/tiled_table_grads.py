@@ -27,15 +27,16 @@ def add_product(by_token, vectors, tile, scratch, grad_keys, grad_rows):
     """
     heads, _, tokens = by_token.shape
     rows, vectors = tile.num_rows, vectors[:, tile.queries]
+    if grad_rows is not None:
+        left_tail = left_tail_sums(heads, tile, scratch.collect)
+        grad_rows[:, :1] += left_tail[:, np.newaxis] @ vectors
     product = cut(scratch.product, heads, tokens, vectors.shape[2])
     np.matmul(by_token.swapaxes(1, 2), vectors, out=product)
     grad_keys[:, : tokens - rows] += product[:, rows:]
     if grad_rows is not None:
         first = tile.near + grad_rows.shape[1] // 2
         grad_rows[:, first : first + rows] += product[:, :rows]
-        left_tail = left_tail_sums(heads, tile, scratch.collect)
         grad_rows[:, :1] += sum_of(product[:, rows : rows + tile.left])
-        grad_rows[:, :1] += left_tail[:, np.newaxis] @ vectors
 
 
 def leave_right_tail(grads, start, stop):

@@ -1,4 +1,4 @@
-"""Tiled, part 3: table rows as additional keys, and keys that carry the last row.
+"""Tiled, part 3: table rows as additional keys, and keys of the right tail.
 
 The product of a query with a table row is a logit like any other. Put the rows that a tile needs
 in front of the keys, as *virtual tokens*, and one matrix product gives both: ::
@@ -21,58 +21,94 @@ class Tokens(NamedTuple):
     """Keys or values of some heads, with room for virtual tokens in front."""
 
     plain: np.ndarray  # (heads, key_len, d)
-    rows: np.ndarray  # (heads, 2k, d)                  table rows 1 .. 2k minus row 0
+    rows: np.ndarray  # (heads, 2k, d)   table rows 1 .. 2k minus row 0
     has_rows: bool  # is there a table at all?
-    vectors: np.ndarray  # (heads, room + key_len, d)   virtual tokens, then keys
-    columns: np.ndarray | None  # (heads, d + 1, room + key_len)  the same memory
+    room: int  # most virtual tokens of a tile
+    array: np.ndarray  # (heads, room + key_len, d) or (heads, d + 2, room + key_len)
 
 
 def tokens_in_lines(plain, rows, has_rows, room):
-    """A line per token: what weights are multiplied by."""
+    """A line per token, (heads, room + key_len, d): what weights are multiplied by.
+
+    Keys in the right tail carry the last table row: before the first tile that is all of them.
+    """
     heads, key_len, head_dim = plain.shape
-    vectors = np.empty((heads, room + key_len, head_dim), dtype=plain.dtype)
-    return with_last_row(Tokens(plain, rows, has_rows, vectors, None))
+    lines = np.empty((heads, room + key_len, head_dim), dtype=plain.dtype)
+    lines[:, room:] = plain
+    if rows.shape[1]:
+        lines[:, room:] += rows[:, -1:]
+    return Tokens(plain, rows, has_rows, room, lines)
+
+
+def lines_for(tile, tokens):
+    """Make `tokens_in_lines` right for the next tile: its rows in front, more keys plain."""
+    if not tile.like_previous:
+        tokens.array[:, tokens.room - tile.num_rows : tokens.room] = rows_of(tile, tokens)
+    keys = tokens.array[:, tokens.room :]
+    plain = slice(tile.previous_right, tile.right)
+    keys[:, plain] = tokens.plain[:, plain]
 
 
 def tokens_in_columns(plain, rows, has_rows, room):
-    """A column per token: what queries are multiplied by. (BLAS is slower on lines here.)
+    """A column per token, (heads, d + 2, room + key_len): what queries are multiplied by.
 
-    There is one component more: 1 for a key, 0 for a virtual token. A query whose own last
-    component is c gets c added to its product with every key, and no product is the slower for it.
+    Columns, since BLAS is slower on lines here. They have two components more, and so have the
+    vectors of `with_two_components`, whose additions then ride along in the product: ::
+
+        1 for a key                       times the number to add to all logits of the query
+        1 for a key in the right tail     times q_i . w_2k
     """
     heads, key_len, head_dim = plain.shape
-    columns = np.empty((heads, head_dim + 1, room + key_len), dtype=plain.dtype)
-    columns[:, head_dim, :room] = 0
-    columns[:, head_dim, room:] = 1
-    vectors = columns[:, :head_dim].swapaxes(1, 2)
-    return with_last_row(Tokens(plain, rows, has_rows, vectors, columns))
+    columns = np.empty((heads, head_dim + 2, room + key_len), dtype=plain.dtype)
+    columns[:, :head_dim, room:] = plain.swapaxes(1, 2)
+    columns[:, head_dim:, :room] = 0
+    columns[:, head_dim:, room:] = 1
+    return Tokens(plain, rows, has_rows, room, columns)
 
 
-def with_last_row(tokens):
-    """Before the first tile every key carries the last row, as in the right tail."""
-    keys = tokens.vectors[:, tokens.vectors.shape[1] - tokens.plain.shape[1] :]
-    keys[...] = tokens.plain
-    if tokens.rows.shape[1]:
-        keys += tokens.rows[:, -1:]
-    return tokens
+def columns_for(tile, tokens):
+    """Make `tokens_in_columns` right for the next tile, as `lines_for` does."""
+    if not tile.like_previous:
+        virtual = slice(tokens.room - tile.num_rows, tokens.room)
+        tokens.array[:, :-2, virtual] = rows_of(tile, tokens).swapaxes(1, 2)
+    tokens.array[:, -1, tokens.room :][:, tile.previous_right : tile.right] = 0
 
 
-def move_to(tile, *several):
-    """Make tokens right for `tile`: its rows in front, the keys left of its right tail plain."""
-    for tokens in several:
-        room = tokens.vectors.shape[1] - tokens.plain.shape[1]
-        if not tile.like_previous:
-            first = tile.near + tokens.rows.shape[1] // 2 - 1
-            rows = tokens.rows[:, first : first + tile.num_rows]
-            tokens.vectors[:, room - tile.num_rows : room] = rows
-        now_plain = tokens.plain[:, tile.previous_right : tile.right]
-        tokens.vectors[:, room + tile.previous_right : room + tile.right] = now_plain
+def with_two_components(vectors, to_add, rows, scale=1.0):
+    """Vectors to multiply with `tokens_in_columns`.
+
+    Parameters
+    ----------
+    vectors : ndarray, (heads, n, d)
+    to_add : ndarray, (heads, n), or 0
+        Added to the product with every key, and to none with a table row.
+    rows : ndarray, (heads, 2k, d)
+    scale : float
+        The vectors are multiplied by it.
+
+    Returns
+    -------
+    ndarray, (heads, n, d + 2)
+    """
+    heads, length, head_dim = vectors.shape
+    longer = np.empty((heads, length, head_dim + 2), dtype=vectors.dtype)
+    np.multiply(vectors, scale, out=longer[:, :, :head_dim])
+    longer[:, :, head_dim] = to_add
+    longer[:, :, head_dim + 1] = 0
+    if rows.shape[1]:
+        longer[:, :, head_dim + 1 :] = longer[:, :, :head_dim] @ rows[:, -1:].swapaxes(1, 2)
+    return longer
+
+
+def rows_of(tile, tokens):
+    """The table rows that a tile needs, (heads, num_rows, d)."""
+    first = tile.near + tokens.rows.shape[1] // 2 - 1
+    return tokens.rows[:, first : first + tile.num_rows]
 
 
 def of_tile(tokens, tile, stop):
     """Slice of the tile's virtual tokens and the keys before `stop`."""
-    room = tokens.vectors.shape[1] - tokens.plain.shape[1]
-    return slice(room - tile.num_rows, room + stop)
+    return slice(tokens.room - tile.num_rows, tokens.room + stop)
 
 
 def products(vectors, tokens, tile, stop, out, scratch):
@@ -80,22 +116,20 @@ def products(vectors, tokens, tile, stop, out, scratch):
 
     Parameters
     ----------
-    vectors : ndarray, (heads, query_len, d) or with the additional component
+    vectors : ndarray, (heads, query_len, d + 2)
     tokens : Tokens
         In columns.
     tile : Tile
     stop : int
-    out : ndarray, flat
-        Memory of the result.
-    scratch : ndarray, flat
-        For `spread`.
+    out, scratch : ndarray, flat
+        Memory of the result, and of `spread`.
 
     Returns
     -------
     ndarray, (heads, n, num_rows + stop), C-contiguous
         In front the products with the virtual tokens.
     """
-    columns = tokens.columns[:, : vectors.shape[2], of_tile(tokens, tile, stop)]
+    columns = tokens.array[:, :, of_tile(tokens, tile, stop)]
     out = cut(out, len(vectors), tile.num_queries, columns.shape[2])
     np.matmul(vectors[:, tile.queries], columns, out=out)
     if tokens.has_rows:

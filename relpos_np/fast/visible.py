@@ -54,10 +54,10 @@ def of_queries(mask, tile):
     return mask[:, tile.queries] if mask.shape[1] > 1 else mask
 
 
-def hide(logits, mask, tile, visible):
-    """Set the logits of hidden pairs to minus infinity, in place; (heads, n, num_rows + keys)."""
+def set_hidden(numbers, mask, tile, visible, number):
+    """Set what belongs to hidden pairs to `number`, in place; (heads, n, num_rows + keys)."""
     if visible.hidden_from < visible.hidden_to:
         keys = slice(visible.hidden_from, visible.hidden_to)
         hidden = ~of_queries(mask, tile)
         hidden = hidden[:, :, keys] if hidden.shape[2] > 1 else hidden
-        np.copyto(logits[:, :, tile.num_rows :][:, :, keys], -np.inf, where=hidden)
+        np.copyto(numbers[:, :, tile.num_rows :][:, :, keys], number, where=hidden)
