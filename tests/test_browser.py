@@ -39,13 +39,9 @@ SETTINGS = {
 }
 SECONDS = 180  # for any one thing to happen, on a busy machine
 
-pytestmark = [
-    pytest.mark.skipif(
-        not (CHROMIUM and CHROMEDRIVER), reason="chromium and chromedriver are not installed"
-    ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # selenium's own sockets
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and CHROMEDRIVER), reason="chromium and chromedriver are not installed"
+)
 
 
 @pytest.fixture(scope="module")
