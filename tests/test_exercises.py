@@ -1,6 +1,7 @@
 """The gate of the exercises: mistakes are named, right answers pass, blanks never do."""
 
 import functools
+import sys
 from collections import Counter
 from types import SimpleNamespace
 
@@ -238,13 +239,27 @@ def test_an_error_is_one_line_that_quotes_the_students_own():
 @pytest.mark.parametrize(("function", "said"), [
     (lambda q, a: None, "your function returns nothing: is there a return?"),
     (lambda q, a: q[0], "has shape (3, 7, 6), it must be (2, 3, 7, 7) = (b, h, i, j)"),
-    (lambda q, a: "many", "your result must be numbers"),
+    (lambda q, a: "many", "your result must be numbers, it is <U4"),
     (lambda q, a: [[1], [1, 2]], "your result is no array"),
     (lambda q: q, "TypeError"),
     (3, "check needs your function, it got a int"),
 ])
 def test_what_is_no_answer_is_told_what_an_answer_is(function, said):
     assert said in judge(find("2.2"), function).lines[0]
+
+
+def test_table_rows_must_be_whole_numbers():
+    answer = judge(find("1.3"), lambda position, k: position + k / 1)
+    assert answer.lines[0] == "1.3 not yet: your result is float64, it must be whole numbers"
+
+
+def test_what_a_function_prints_to_standard_error_is_no_wrong_answer(capsys):
+    def table_row(clipped_position, k):
+        print("I was here", file=sys.stderr)
+        return clipped_position + k
+
+    assert judge(find("1.3"), table_row).right
+    assert capsys.readouterr() == ("I was here\n" * 3, "")
 
 
 def test_an_argument_that_is_written_into_is_noticed():

@@ -10,7 +10,7 @@ import numpy as np
 from relpos_np.exercises import words
 from relpos_np.exercises.course import find
 from relpos_np.exercises.exercise import known_mistakes, started
-from relpos_np.exercises.outcome import Raised, Returned, attempt, same
+from relpos_np.exercises.outcome import Raised, Returned, attempt, quiet, same
 
 
 class Answer(NamedTuple):
@@ -121,7 +121,8 @@ def too_large(exercise, function, x):
     arguments = exercise.takes(x)
     tracemalloc.start()
     try:
-        function(*arguments.values())
+        with quiet():
+            function(*arguments.values())
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

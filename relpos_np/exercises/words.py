@@ -5,7 +5,7 @@ import re
 import traceback
 
 from relpos_np.exercises.grid import compare_grid, first_difference
-from relpos_np.exercises.outcome import Raised
+from relpos_np.exercises.outcome import Raised, needs_integers
 
 WIDTH = 110
 
@@ -102,6 +102,9 @@ def unknown(exercise, function, trial, right):
             axes = f" = ({', '.join(letters)})" if letters else ""
             return two_lines(f"{begin}{name} has shape {got.shape}, it must be {want.shape}{axes}",
                              called_with(trial))
+        if needs_integers(got, want):
+            return two_lines(f"{begin}{name} is {got.dtype}, it must be whole numbers",
+                             "They number the rows of a table: nothing is divided here.")
     name, letters, got, want, place = first_wrong(exercise, outcome, right)
     at = ", ".join(f"{letter}={n}" for letter, n in zip(letters, place, strict=True))
     return two_lines(
@@ -115,8 +118,8 @@ def picture(exercise, trial, right):
     outcome = trial.outcome
     if isinstance(outcome, Raised):
         return fit(called_with(trial), 2 * WIDTH)
-    if outcome.problem or any(got.shape != want.shape for got, want in
-                              zip(outcome.arrays, right.arrays, strict=True)):
+    if outcome.problem or any(got.shape != want.shape or needs_integers(got, want)
+                              for got, want in zip(outcome.arrays, right.arrays, strict=True)):
         return ""
     _, letters, got, want, place = first_wrong(exercise, outcome, right)
     return compare_grid(got, want, letters, place)
