@@ -216,6 +216,13 @@ def test_a_candidate_that_cannot_be_found_is_a_value_error_that_says_why(name, w
         verify(name)
 
 
+def test_a_file_that_fails_on_import_is_a_value_error_that_says_why(tmp_path):
+    path = tmp_path / "broken_port.py"
+    path.write_text("import numpy\nraise SystemExit('not as a library')\n")
+    with pytest.raises(ValueError, match="could not be imported: SystemExit: not as a library"):
+        verify(f"{path}:attention")
+
+
 def test_a_name_of_no_case_and_an_unknown_dtype_are_refused():
     with pytest.raises(ValueError, match="no case is called or tagged 'masks'"):
         verify(right, without=["masks"])

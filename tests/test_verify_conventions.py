@@ -143,8 +143,13 @@ def test_a_table_with_a_row_for_every_distance_is_told_from_a_wrong_index(sign, 
             raise IndexError("index out of range in self")
         return index
 
-    report = verify(as_attention({"index": embedding}))
+    def uniform_rows(x):
+        scores = x.scaled_logits if x.mask is None else np.where(x.mask, x.scaled_logits, -1e30)
+        return x.softmax(scores)
+
+    report = verify(as_attention({"index": embedding, "weights": uniform_rows}))
     assert report.names == (name,), str(report)
+    assert "averages over all keys" in flat(report)
     assert report.exit_code == 2
     assert "with tables converted like this every case passes" in flat(report)
 

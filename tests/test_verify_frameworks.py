@@ -98,6 +98,25 @@ def test_a_detached_table_has_right_outputs_and_is_caught_by_its_gradient(framew
     assert "wrong gradients: relative_key_table" in str(report)
 
 
+def test_a_gather_that_clamps_by_itself_gives_right_outputs_and_is_caught_by_gradients():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+
+    def forgets_the_upper_clip(query, key, value, key_table, value_table, mask=None, query_start=0):
+        distance = np.arange(key.shape[2]) - np.arange(query.shape[2])[:, None] - query_start
+        index = np.maximum(distance, -(len(key_table) // 2)) + len(key_table) // 2
+        scores = query @ key.swapaxes(2, 3) + jax.numpy.einsum(
+            "bhid,ijd->bhij", query, key_table[index])
+        scores = scores / math.sqrt(query.shape[3])
+        weights = jax.nn.softmax(
+            scores if mask is None else jax.numpy.where(mask, scores, -jax.numpy.inf), axis=-1)
+        return weights @ value + jax.numpy.einsum("bhij,ijd->bhid", weights, value_table[index])
+
+    report = verify(forgets_the_upper_clip, framework="jax", without=[
+        *FEW["jax"], "padding"])
+    assert report.names == ("right_clipped_pairs_dropped",), str(report)
+    assert report.exit_code == 1
+
+
 def test_a_torch_function_given_as_a_candidate_of_arrays_is_told_how_to_run(torch_attention):
     import torch
 

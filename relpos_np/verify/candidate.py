@@ -42,9 +42,11 @@ def load_file(path):
         raise ValueError(f"there is no file {str(path)!r}")
     # A port may import its neighbours, as it can when it is run as a script.
     sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    return imported(str(path), lambda: spec.loader.exec_module(module)) or module
+    name = f"candidate_{path.stem}"  # so that torch.py, say, does not hide the real one
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    imported(str(path), lambda: spec.loader.exec_module(module))
+    return module
 
 
 def load_module(name):
@@ -54,6 +56,7 @@ def load_module(name):
 
 
 def imported(place, load):
+    """What `load` returns; its exceptions, whatever they are, as a ValueError."""
     try:
         return load()
     except (Exception, SystemExit) as error:

@@ -39,13 +39,14 @@ SECTIONS = {
     "J. also seen": also_seen.MISTAKES,
     "K. other layouts": conventions.MISTAKES,
     "L. other layouts of the layer": layer.ALSO,
+    "M. also seen in gradients": backward.ALSO,
 }
 
 # By the formula that they change: formula.py, layer_formula.py, backward_formula.py.
 FORWARD = tuple(entry for section in "ABCDEFGJK" for title, entries in SECTIONS.items()
                 if title[0] == section for entry in entries)
 LAYER = (*layer.MISTAKES, *layer.ALSO)
-BACKWARD = backward.MISTAKES
+BACKWARD = (*backward.MISTAKES, *backward.ALSO)
 EVERYTHING = (*FORWARD, *LAYER, *BACKWARD)
 CATALOGUE = tuple(entry for title, entries in SECTIONS.items() if title[0] in "ABCDEFGHI"
                   for entry in entries)

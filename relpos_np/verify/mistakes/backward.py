@@ -29,6 +29,10 @@ def within_window(x, pairs):
     return scatter(x, pairs * inside[..., np.newaxis], x.index)
 
 
+def left_of_window_too(x, pairs):
+    return scatter(x, pairs * (x.j - x.i <= x.k)[..., np.newaxis], x.index)
+
+
 def over_heads(combine):
     """The step `shared` with another way to combine the heads' gradients of one table."""
     return {"shared": lambda x: tuple(
@@ -173,5 +177,16 @@ MISTAKES = (
         "dq_dk_swapped", {"returned": key_and_query_swapped}, MISTAKE,
         wrote="dk, dq, dv, daK, daV",
         why="Two results in each other's place. The shapes are equal whenever the lengths are.",
+    ),
+)
+
+ALSO = (
+    Mistake(
+        "right_clipped_pairs_dropped", both_tables(left_of_window_too), MISTAKE,
+        wrote="pairs with j - i > k give the tables no gradient",
+        why="The upper clip is forgotten, and a gather that clamps by itself hides it: outputs "
+            "are right, but the pairs it clamped send no gradient to the last row.",
+        repair="relative_position = clip(relative_position, -k, k)",
+        seen_in="JAX indexing, table[index] with an index beyond the table",
     ),
 )
