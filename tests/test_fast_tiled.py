@@ -310,3 +310,8 @@ def test_a_gradient_of_another_shape_is_refused(backward):
     output, cache = forward(**random_inputs(np.random.default_rng(12)))
     with pytest.raises(ValueError, match="grad_output has shape"):
         backward(output[:, :, 1:], cache)
+
+
+def test_logits_beyond_every_number_are_not_safe_and_warn_of_nothing_new():
+    huge = np.full((1, 3, 4), 1e30, dtype=np.float32)
+    assert not exponential.choose_exponential(huge, huge, huge).safe

@@ -100,16 +100,19 @@ def collect(weights, tile, stop, scratch, has_rows=True):
         If False there is no table: all sums are 0.
     """
     stop, rows, last = min(stop, tile.right), tile.num_rows, tile.num_queries - 1
+    if not has_rows:
+        weights[:, :, :rows] = 0
+        return
     whole = stop - tile.left == rows + last - 1
     if not (whole and tile.like_previous):
         scratch.fill(0)  # distances without a key; a whole tile leaves those of the next alone
-    if stop <= tile.left or not has_rows:
+    if stop <= tile.left:
         weights[:, :, :rows] = 0
         return
     by_distance = distance_buffer(scratch, weights.shape[0], tile)
     by_key(by_distance, tile, stop)[...] = weights[:, :, rows + tile.left : rows + stop]
-    weights[:, :, :rows] = by_distance[:, :, last : last + rows]
-    weights[:, :, rows - 1] += np.einsum("har->ha", by_distance[:, :, last + rows :])
+    weights[:, :, : rows - 1] = by_distance[:, :, last : last + rows - 1]
+    np.einsum("har->ha", by_distance[:, :, last + rows - 1 :], out=weights[:, :, rows - 1])
 
 
 def left_tail_sums(heads, tile, scratch):
