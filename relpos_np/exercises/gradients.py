@@ -143,7 +143,7 @@ EXERCISES = (
     Exercise(
         "5.5", "the verdict", "True only if the error of 5.4 is within the tolerance",
         takes=lambda x: {**pair(x), "tolerance": x.tolerance}, gives=lambda x: x.verdict, axes="",
-        steps=(verdict,), situations=("right", "one", "opposite", "nan", "large", "zero"),
+        steps=(verdict,), situations=("right", "one", "all", "opposite", "nan", "large", "zero"),
         start=start_pair,
         own=(
             own("nan_passes", verdict, lambda x: not error(x) > x.tolerance,

@@ -106,6 +106,8 @@ def start_pair(kind, seed):
         x.got.flat[abs(x.want).argmin()] -= 1
     elif kind == "large":  # right to nine digits, of numbers in the millions
         x.want, x.got = 1e6 * x.want / abs(x.want).max(), 1e6 * x.got / abs(x.want).max()
+    elif kind == "all":  # every number wrong
+        x.got += 0.5
     elif kind == "nan":
         x.got[last] = np.nan
     elif kind == "zero":
@@ -114,7 +116,7 @@ def start_pair(kind, seed):
 
 
 def start_slope(spec, seed):
-    """Remainders at h and h/2, for the right gradient and for one that lacks the key table."""
+    """Remainders at h and h/2, for the right gradient and for one half as large again."""
     x = start_loss(spec, seed)
     gradient = 1.5 * x.grad_query if spec.mask else x.grad_query
 
