@@ -5,7 +5,6 @@ huge logit makes the weights one-hot, and the output is then the value row of on
 ratios of weights are differences of scores.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -171,6 +170,7 @@ def habit(row):
 
 
 def scalar(output):
-    """The number that all queries agree on, nearly; None if there is no output."""
-    return None if output is None else float(np.nanmedian(output[:, 0])) if not math.isnan(
-        output[0, 0]) else None
+    """The number in the first column, the median over queries; None if it is no number."""
+    if output is None or np.isnan(output[:, 0]).any():
+        return None
+    return float(np.median(output[:, 0]))
