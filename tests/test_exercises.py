@@ -77,6 +77,19 @@ def test_the_grid_of_counts():
     assert kinds["named"] > 300
 
 
+@pytest.mark.parametrize(("number", "left", "unseen"), [
+    ("1.1", ("square", "short"), {"no_query_offset", "chunk_one_row"}),
+    ("2.5", ("square",), {"no_max_subtraction", "global_max", "hidden_rows_nan"}),
+    ("3.4", ("causal", "equal"), {"no_query_offset", "no_max_subtraction", "int8_overflow"}),
+    ("4.5", ("short",), {"clipped_pairs_dropped"}),
+])
+def test_with_fewer_inputs_the_gate_would_fail(number, left, unseen):
+    exercise = find(number)
+    kept = tuple(spec for spec in exercise.situations if spec.id in left)
+    judged = verdicts(exercise._replace(situations=kept))
+    assert unseen <= {mistake for mistake, kind, _ in judged if kind == "unseen"}
+
+
 def test_every_mistake_of_the_catalogue_is_known_to_an_exercise():
     known = {entry.name for exercise in WRITTEN for entry in known_mistakes(exercise)}
     assert {entry.name for entry in IN_CLASS} <= known

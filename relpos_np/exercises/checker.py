@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from relpos_np.exercises import words
-from relpos_np.exercises.course import find
 from relpos_np.exercises.exercise import known_mistakes, started
 from relpos_np.exercises.outcome import Raised, Returned, attempt, quiet, same
 
@@ -58,7 +57,7 @@ def judge(exercise, function, seed="0"):
     wrong = [n for n, trial in enumerate(trials) if not same(trial.outcome, rights[n])]
     if not wrong:
         return too_large(exercise, function, starts[-1]) or Answer(
-            True, words.right(exercise, len(visible_mistakes(exercise.number, seed))))
+            True, words.right(exercise, len(visible_mistakes(exercise, seed))))
     first = wrong[0]
     outcomes = [trial.outcome for trial in trials]
     entries = fitting(exercise, seed, outcomes, range(len(outcomes)))
@@ -93,9 +92,8 @@ def with_mistake(exercise, x, entry):
 
 
 @functools.lru_cache(maxsize=8)
-def visible_mistakes(number, seed):
+def visible_mistakes(exercise, seed):
     """Pairs of a known mistake and its outcomes, for all that show on these inputs."""
-    exercise = find(number)
     starts = [started(exercise.start, situation, seed) for situation in exercise.situations]
     rights = [expected(exercise, x, {}) for x in starts]
     answers = [(entry, [with_mistake(exercise, x, entry) for x in starts])
@@ -110,7 +108,7 @@ def fitting(exercise, seed, outcomes, places):
     """
     if all(isinstance(outcomes[n], Raised) for n in places):
         return []
-    return [entry for entry, answers in visible_mistakes(exercise.number, seed)
+    return [entry for entry, answers in visible_mistakes(exercise, seed)
             if all(same(outcomes[n], answers[n]) for n in places)]
 
 

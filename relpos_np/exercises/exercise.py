@@ -54,6 +54,9 @@ class Exercise(NamedTuple):
     start: Callable = start
     memory: Callable | None = None  # x -> bytes that the function may hold beside its arguments
 
+    def __hash__(self):
+        return hash(self.number)  # mistakes hold dicts, which have no hash
+
     @property
     def notebook(self):
         """The number before the point."""
