@@ -209,7 +209,7 @@ def test_only_some_gradients_may_be_given_and_the_others_are_not_excluded():
     ("nowhere", "names no function"),
     ("nowhere.py:attention", "there is no file 'nowhere.py'"),
     ("no_such_module:attention", "could not be imported: ModuleNotFoundError"),
-    ("relpos_np:atention", "has no function 'atention'"),
+    ("relpos_np:attend", "has no function 'attend'"),
 ])
 def test_a_candidate_that_cannot_be_found_is_a_value_error_that_says_why(name, words):
     with pytest.raises(ValueError, match=re.escape(words)):

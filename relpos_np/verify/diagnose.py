@@ -2,19 +2,23 @@
 
 import numpy as np
 
-from relpos_np.verify import backward_formula, formula, hidden_rows, layer_formula
 from relpos_np.verify.expected import (
     first_stage_difference,
     gradient_differences,
     output_difference,
     output_ratio,
 )
+from relpos_np.verify.findings import (
+    RIGHT,
+    entry_finding,
+    hidden_rows_finding,
+    only_float32,
+    said,
+)
 from relpos_np.verify.match import gradients_fit, matching, matching_pairs
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER
 from relpos_np.verify.mistakes.mistake import Mistake
-from relpos_np.verify.report import CANNOT_RUN, UNKNOWN, Finding, gravest, shortened
-
-RIGHT = {**layer_formula.RIGHT, **formula.RIGHT, **backward_formula.RIGHT}
+from relpos_np.verify.report import UNKNOWN, Finding, gravest
 
 # The formula itself, to be matched with the other habits for rows that may attend to nothing.
 NOTHING_CHANGED = Mistake("", {}, "CONVENTION", wrote="", why="")
@@ -27,22 +31,6 @@ def entries_for(runs):
     """The part of the catalogue that can explain these runs."""
     entries = (*LAYER, *FORWARD) if any(run.case.num_heads for run in runs) else FORWARD
     return [entry for entry in entries if entry.verdict != CORRECT]
-
-
-def contract_findings(runs):
-    """One finding per kind of breach: wrong shape or dtype, changed inputs, ..."""
-    kinds = {}
-    for run in runs:
-        for name, sentence in run.faults:
-            kinds.setdefault(name, []).append((run.case.id, sentence))
-    nothing_came = not any(run.stages for run in runs)
-    return [
-        Finding(
-            CANNOT_RUN if nothing_came else "MISTAKE", name,
-            (places[0][1], f"in {shortened([case for case, _ in places])}"),
-        )
-        for name, places in kinds.items()
-    ]
 
 
 def output_findings(runs, dtype):
@@ -113,29 +101,6 @@ def named(runs, dtype):
     return [], set()
 
 
-def entry_finding(entry, habit="zeros"):
-    """What the catalogue has to say about an entry."""
-    lines = [f"written:  {entry.wrote}", f"right:    {RIGHT[entry.stage]}", entry.why]
-    if entry.repair:
-        lines.append(f"{entry.repair_label}  {entry.repair}")
-    if entry.seen_in:
-        lines.append(f"seen in:  {entry.seen_in}")
-    if habit != "zeros":
-        lines.append(f"and {hidden_rows.ABOUT[habit]}")
-    return Finding(entry.verdict, entry.name, tuple(lines))
-
-
-def hidden_rows_finding(habit):
-    return Finding("CONVENTION", f"hidden_rows_{habit}", (
-        hidden_rows.ABOUT[habit], "here:     zeros", f"convert:  {hidden_rows.REPAIR}"))
-
-
-def only_float32(wrong):
-    return Finding("MISTAKE", "float32_inside", (
-        "right to float32 precision only: something inside (often the softmax) is computed in "
-        "float32", f"in {shortened([run.case.id for run in wrong])}"))
-
-
 def pairs_found(runs, wrong, dtype):
     """Findings for pairs of mistakes made together."""
     sieve = min(wrong, key=lambda run: run.stages["output"].size)
@@ -158,13 +123,6 @@ def unknown(wrong, dtype):
     if difference:
         lines.append(f"smallest case that differs is {smallest.case.id}: output {said(difference)}")
     return Finding(UNKNOWN, "", tuple(lines))
-
-
-def said(difference):
-    """A difference in one line."""
-    place = ", ".join(map(str, difference.index))
-    return (f"[{place}] is {difference.got:.9g}, right {difference.expected:.9g} "
-            f"({difference.count} of {difference.size} elements differ)")
 
 
 def gradient_findings(runs, dtype):

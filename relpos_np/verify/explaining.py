@@ -1,6 +1,6 @@
 """explain(): what there is to say about a known mistake."""
 
-from relpos_np.verify.diagnose import RIGHT
+from relpos_np.verify.findings import RIGHT
 from relpos_np.verify.mistakes import SECTIONS, find
 from relpos_np.verify.words import EXPLANATIONS
 

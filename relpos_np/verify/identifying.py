@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relpos_np.verify.diagnose import RIGHT
+from relpos_np.verify.findings import RIGHT
 from relpos_np.verify.formula import INPUTS, run_forward
 from relpos_np.verify.hidden_rows import SOFTMAXES
 from relpos_np.verify.mistakes import CORRECT, FORWARD

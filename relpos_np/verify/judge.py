@@ -1,13 +1,9 @@
 """From all runs of a candidate to one report."""
 
-from relpos_np.verify.diagnose import (
-    contract_findings,
-    gradient_findings,
-    output_findings,
-    precision,
-)
+from relpos_np.verify.diagnose import gradient_findings, output_findings, precision
 from relpos_np.verify.exclude import not_excluded, separated_by
 from relpos_np.verify.expected import output_difference, output_ratio
+from relpos_np.verify.findings import contract_findings
 from relpos_np.verify.mistakes import FORWARD, LAYER
 from relpos_np.verify.report import CANNOT_RUN, PASS, CaseResult, Finding, Report, gravest
 

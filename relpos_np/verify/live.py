@@ -4,7 +4,8 @@ import functools
 
 import numpy as np
 
-from relpos_np.verify.diagnose import NOTHING_CHANGED, entry_finding
+from relpos_np.verify.diagnose import NOTHING_CHANGED
+from relpos_np.verify.findings import entry_finding
 from relpos_np.verify.formula import INPUTS
 from relpos_np.verify.hidden_rows import ABOUT
 from relpos_np.verify.match import fits, matching, outcome

@@ -24,39 +24,54 @@ def solved(read):
     -------
     Mistake or None
     """
-    changes, wrote, lines = {}, [], []
+    parts = [*solved_rows(read), *solved_scales(read)]
+    if not parts:
+        return None
+    scaled = any(part.verdict == RESCALE for part in parts)
+    return Mistake(
+        "solved_scale" if scaled else "solved_rows",
+        {step: change for part in parts for step, change in part.change.items()},
+        RESCALE if scaled else CONVENTION,
+        wrote="; ".join(part.wrote for part in parts), repair="; ".join(p.repair for p in parts),
+        why="Not in the catalogue: solved from what the probe read, and it explains every case.",
+    )
+
+
+def solved_rows(read):
+    """Tables whose rows are read backwards or rotated, one entry each."""
     for name, index in (("key", read.key_index), ("value", read.value_index)):
         turn = None if index is None else turned(index, read.right_index)
         if turn and turn != (1, 0):
             sign, shift = turn
-            changes[f"relative_{name}"] = read_turned(f"{name}_rows", sign, shift)
-            rows = f"({'' if sign == 1 else '-'}index {shift:+d}) mod the number of rows"
-            wrote.append(f"row {rows} of the {name} table")
             table = f"relative_{name}_table"
-            backwards = "" if sign == 1 else "[..., ::-1, :]"
-            roll = -shift if sign == 1 else shift + 1
-            lines.append(f"{table} = np.roll({table}{backwards}, {roll}, axis=-2)")
-    verdict = CONVENTION
+            backwards, roll = ("", -shift) if sign == 1 else ("[..., ::-1, :]", shift + 1)
+            yield Mistake(
+                "rows", {f"relative_{name}": read_turned(f"{name}_rows", sign, shift)}, CONVENTION,
+                wrote=f"row ({'' if sign == 1 else '-'}index {shift:+d}) mod the number of rows "
+                      f"of the {name} table",
+                repair=f"{table} = np.roll({table}{backwards}, {roll}, axis=-2)", why="",
+            )
+
+
+def solved_scales(read):
+    """Either half of the logits, or the value term, times a factor."""
     content, relative = read.content_scale or 1.0, read.relative_scale or 1.0
     if max(abs(content - 1), abs(relative - 1)) > 1e-4:
-        verdict = RESCALE
-        changes["scaled_logits"] = lambda x: (
-            content * x.content_logits + relative * x.relative_logits) / math.sqrt(x.head_dim)
-        wrote.append(f"({content:.6g} q_i . k_j + {relative:.6g} q_i . aK_ij) / sqrt(head_dim)")
-        lines.append(f"key, relative_key_table = {content!r} * key, "
-                     f"{relative!r} * relative_key_table")
+        yield Mistake(
+            "logits", {"scaled_logits": lambda x: (
+                content * x.content_logits + relative * x.relative_logits
+            ) / math.sqrt(x.head_dim)}, RESCALE,
+            wrote=f"({content:.6g} q_i . k_j + {relative:.6g} q_i . aK_ij) / sqrt(head_dim)",
+            repair=f"key, relative_key_table = {content!r} * key, {relative!r} * "
+                   f"relative_key_table", why="",
+        )
     weight = read.value_weight or 1.0
     if abs(weight - 1) > 1e-4 and abs((read.row_sum or 1.0) - 1) < 1e-4:
-        verdict = RESCALE
-        changes["relative_output"] = lambda x: weight * formula.relative_output(x)
-        wrote.append(f"{weight:.6g} sum_j weights_ij aV_ij")
-        lines.append(f"relative_value_table = {weight!r} * relative_value_table")
-    if not changes:
-        return None
-    name = "solved_scale" if verdict == RESCALE else "solved_rows"
-    return Mistake(name, changes, verdict, wrote="; ".join(wrote), repair="; ".join(lines),
-                   why="Not in the catalogue: solved from what the probe read, and it explains "
-                       "every case.")
+        yield Mistake(
+            "value", {"relative_output": lambda x: weight * formula.relative_output(x)}, RESCALE,
+            wrote=f"{weight:.6g} sum_j weights_ij aV_ij",
+            repair=f"relative_value_table = {weight!r} * relative_value_table", why="",
+        )
 
 
 def turned(seen, right):

@@ -5,10 +5,10 @@ import numpy as np
 from relpos_np.verify import contract, frameworks
 from relpos_np.verify.candidate import load_candidate, not_for
 from relpos_np.verify.cases import load_cases, select_cases
-from relpos_np.verify.exchange import read_results
 from relpos_np.verify.expected import useful
 from relpos_np.verify.judge import judge
 from relpos_np.verify.live import live_findings
+from relpos_np.verify.results import read_results
 from relpos_np.verify.run import run_case
 
 # Seconds for each call; JAX compiles every operation anew for each case's shapes.
