@@ -102,3 +102,21 @@ def test_curves_have_units_a_legend_and_a_spread():
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert len(axes.collections) == 1
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("exponents", "in_between"), [
+    ((-50, -1), {"$2^{-7}$"}),
+    ((-2, 2), {"$2^{-1}$", "1", "2"}),
+    ((8, 14), {"512", "1024", "8192"}),
+])
+def test_ticks_of_a_logarithmic_axis_are_few_and_do_not_overlap(exponents, in_between):
+    x = 2.0 ** np.arange(exponents[0], exponents[1] + 1)
+    figure = plots.curves_figure({"a": (x, x)}, x_label="h", y_label="y", log=True)
+    plots.png_bytes(figure)  # puts the labels in their places
+    axes = figure.axes[0]
+    left, right = axes.get_xlim()
+    shown = [tick for tick in axes.get_xticklabels() if left <= tick.get_position()[0] <= right]
+    assert in_between <= {tick.get_text() for tick in shown}
+    assert len(shown) <= 8
+    edges = np.array([tick.get_window_extent().intervalx for tick in shown])
+    assert (edges[1:, 0] > edges[:-1, 1]).all()

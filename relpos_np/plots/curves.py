@@ -1,9 +1,13 @@
 """Lines: what is measured against a size."""
 
+import math
+
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from relpos_np.plots.files import own_style
 
+LARGEST_NUMBER_OF_TICKS = 8
 
 @own_style()
 def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0, 3.8)):
@@ -40,7 +44,8 @@ def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0,
             axes.fill_between(x, *spread, color=line.get_color(), alpha=0.2, linewidth=0)
     if log in (True, "x"):
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter("{x:g}")  # 1024, not 2 to the 10
+        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=LARGEST_NUMBER_OF_TICKS))
+        axes.xaxis.set_major_formatter(power_of_two)
     if log in (True, "y"):
         axes.set_yscale("log")
     axes.set(xlabel=x_label, ylabel=y_label)
@@ -51,3 +56,8 @@ def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0,
     if len(curves) > 1:
         axes.legend(fontsize="small", frameon=False)
     return figure
+
+
+def power_of_two(x, _=None):
+    """Label of a tick: lengths as whole numbers, steps below 1 by their exponent."""
+    return f"{x:.0f}" if x >= 1 else f"$2^{{{math.log2(x):g}}}$"
