@@ -182,7 +182,7 @@ def test_a_stale_or_edited_notebook_is_named(tmp_path, capsys):
 
 @pytest.mark.parametrize("broken", [
     SOURCE.replace("### END SOLUTION", ""), SOURCE.replace("### BEGIN SOLUTION", ""),
-    SOURCE.replace("END SOLUTION", "END SOLUTON"),
+    SOURCE.replace("### END SOLUTION", "# END SOLUTION"),
 ])
 def test_a_solution_whose_markers_do_not_pair_is_not_handed_out(tmp_path, broken, capsys):
     command = one_solution(tmp_path, broken)
