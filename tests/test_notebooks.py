@@ -74,8 +74,14 @@ position_figure(relative_position_matrix(4))
 """
 
 
+PROGRESS_BAR = """
+from tqdm import tqdm
+for _ in tqdm(range(3), disable=False, leave=False): pass
+"""
+
+
 def test_refreshing_twice_changes_nothing(tmp_path, capsys):
-    path = lesson_of("print(6 * 7)", FIGURE_AND_SLIDER, directory=tmp_path)
+    path = lesson_of("print(6 * 7)", FIGURE_AND_SLIDER, PROGRESS_BAR, directory=tmp_path)
     command = ["notebooks", "--directory", str(tmp_path)]
     assert main([*command, "--refresh"]) == 0
     once = path.read_bytes()
@@ -84,6 +90,7 @@ def test_refreshing_twice_changes_nothing(tmp_path, capsys):
     assert b"42" in once
     assert b"image/png" in once
     assert b"widget" not in once.replace(b"ipywidgets", b"")
+    assert b"stderr" not in once
     assert main([*command, "--check"]) == 0
     assert "1 of 1 lessons right" in capsys.readouterr().out
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]

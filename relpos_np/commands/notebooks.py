@@ -144,11 +144,19 @@ def normalise(notebook):
         cell.metadata = {"tags": tags} if tags else {}
         if cell.cell_type != "code":
             continue
-        # A slider lives only in a kernel: stored, it would read "Error displaying widget".
-        cell.outputs = [output for output in cell.outputs if WIDGET not in output.get("data", {})]
+        cell.outputs = [output for output in cell.outputs if not is_passing(output)]
         for output in cell.outputs:
             if "metadata" in output:
                 output.metadata = {}
+
+
+def is_passing(output):
+    """Whether an output is for the moment only: a slider, or a progress bar that was wiped away.
+
+    A slider lives in its kernel; stored, it would read "Error displaying widget".
+    """
+    wiped = output.get("name") == "stderr" and not output.text.strip()
+    return wiped or WIDGET in output.get("data", {})
 
 
 def refuse_unstable(notebook):
