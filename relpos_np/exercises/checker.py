@@ -44,6 +44,13 @@ def judge(exercise, function, seed="0"):
     ------
     NotImplementedError
         If the function does: it is not written yet.
+
+    Examples
+    --------
+    >>> from relpos_np.exercises.course import find
+    >>> print(judge(find("1.3"), lambda clipped_position, k: clipped_position + k))
+    1.3 right: clip(j - i, -k, k) + k
+    Tried on 3 inputs. 6 known mistakes would have shown.
     """
     if not callable(function):
         return Answer(False, words.not_a_function(exercise, function))
