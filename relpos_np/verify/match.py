@@ -40,8 +40,7 @@ def outcome(changes, case, dtype, hidden_rows="zeros"):
             x = run_formula(case.formula_inputs(dtype), changes, hidden_rows)
     except (IndexError, ValueError):
         return Outcome(None, 0.0, False)
-    finite = np.isfinite(x.scores)
-    return Outcome(x.output, float(abs(x.scores[finite]).max(initial=1.0)), x.met_hidden)
+    return Outcome(x.output, max(largest(x.scores), 1.0), x.met_hidden)
 
 
 def known_outcome(entry, case, dtype, hidden_rows="zeros"):
@@ -63,15 +62,18 @@ def same(run, wrong, dtype):
     return close(run.stages["output"], wrong.output, wrong.largest_score, dtype)
 
 
-def close(got, expected, largest_score, dtype):
-    """Equal but for roundings; NaN and infinities at the same places."""
+def close(got, expected, largest_score, dtype, scale=None):
+    """Equal but for roundings; NaN and infinities at the same places.
+
+    `scale` is the size of what roundings come from, by default the largest number expected.
+    """
     if np.shape(got) != np.shape(expected):
         return False
     finite = np.isfinite(expected)
     if not np.array_equal(finite, np.isfinite(got)):
         return False
     difference = abs(got[finite].astype(float) - expected[finite])
-    scale = float(abs(expected[finite]).max(initial=0)) + 1e-3
+    scale = largest(expected) + 1e-3 if scale is None else scale
     unit = float(np.finfo(dtype).eps) / 2
     return bool(difference.max(initial=0) <= LOOSE * unit * (1 + largest_score) * scale)
 
@@ -143,8 +145,15 @@ def gradients_fit(entry, runs, dtype):
             return False
         if run.grads_raised:
             return False
-        largest = float(abs(x.scores[np.isfinite(x.scores)]).max(initial=1.0))
-        if not all(close(grad, x.returned[name], largest, dtype)
+        # One scale for all: a gradient may be 0 in exact arithmetic (a key table's with k = 0
+        # is), and then it consists of the roundings of terms that are not.
+        scale = max(largest(grad) for grad in x.returned.values() if grad is not None)
+        if not all(close(grad, x.returned[name], max(largest(x.scores), 1.0), dtype, scale)
                    for name, grad in run.grads.items()):
             return False
     return True
+
+
+def largest(array):
+    """The largest absolute value that is finite, 0 if there is none."""
+    return float(abs(array[np.isfinite(array)]).max(initial=0))
