@@ -347,6 +347,16 @@ def test_a_wrong_number_is_told_the_right_ones(monkeypatch, tmp_path, capsys):
         handed_out("1.1")
 
 
+def test_an_exercise_that_calls_a_blank_says_which(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def table_index(query_len, key_len, query_start, k):
+        return BLANKS["1.1"](query_len, key_len, query_start) + k
+
+    with pytest.raises(NotImplementedError, match=r"^1\.4 needs relative_position, which is not"):
+        check("1.4", table_index)
+
+
 def test_a_folder_that_cannot_be_written_costs_the_note_only(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "progress.json").mkdir()

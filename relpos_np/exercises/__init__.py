@@ -6,6 +6,7 @@ student other numbers.
 
 import os
 import sys
+import traceback
 
 from relpos_np.exercises import kept
 from relpos_np.exercises.checker import Answer, judge
@@ -45,8 +46,8 @@ def check(number, function):
             answer = Answer(*judge_hunt(exercise, function, seed))
         else:
             answer = judge(exercise, function, seed)
-    except NotImplementedError:
-        raise blank(exercise) from None
+    except NotImplementedError as error:
+        raise blank(exercise, function, error) from None
     print(answer, file=sys.stdout if answer.right else sys.stderr)
     keep(exercise.number, right=answer.right)
 
@@ -106,12 +107,17 @@ def found(number):
         print(error, file=sys.stderr)
 
 
-def blank(exercise):
-    """The error of an exercise that is not written yet; in a notebook it shows as one line."""
-    error = NotImplementedError(f"{exercise.number} is not written yet: {exercise.title}")
+def blank(exercise, function, error):
+    """The error of what is not written yet; in a notebook it shows as one line."""
+    raised_in = traceback.extract_tb(error.__traceback__)[-1].name
+    if raised_in == getattr(function, "__name__", raised_in):
+        text = f"{exercise.number} is not written yet: {exercise.title}"
+    else:
+        text = f"{exercise.number} needs {raised_in}, which is not written yet"
+    told = NotImplementedError(text)
     # IPython asks an exception for this before it prints a traceback.
-    error._render_traceback_ = lambda: [f"NotImplementedError: {error}"]
-    return error
+    told._render_traceback_ = lambda: [f"NotImplementedError: {text}"]
+    return told
 
 
 def keep(number, **changes):
