@@ -117,10 +117,12 @@ def test_huge_logits_do_not_overflow(rung):
 def test_nan_stays_visible(rung):
     inputs = random_inputs(np.random.default_rng(7), query_len=9)
     inputs["key"][0, 0, 3] = np.nan
-    output = rung[0](**inputs)[0]
-    assert np.isnan(output[0, 0]).all()
-    assert not np.isnan(output[0, 1:]).any()
-    assert not np.isnan(output[1]).any()
+    output, cache = rung[0](**inputs)
+    grads = rung[1](np.ones_like(output), cache)
+    for array in (output, *grads[:3]):
+        assert np.isnan(array[0, 0]).all()
+        assert not np.isnan(array[0, 1:]).any()
+        assert not np.isnan(array[1]).any()
 
 
 @pytest.mark.parametrize("seed", range(12))

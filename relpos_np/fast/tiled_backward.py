@@ -80,9 +80,10 @@ def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
     """Some heads of one batch entry: adds to `grads`, (heads, length, d) and (heads, 2k+1, d)."""
     # alpha_ij = exp(e_ij - log_sum_i), and dL/de_ij = alpha_ij (dL/dalpha_ij - delta_i) with
     # delta_i = sum_j alpha_ij dL/dalpha_ij = grad_output_i . output_i: both ride along.
+    grad_query, grad_key, grad_value, grad_key_rows, grad_value_rows = grads
     logits_per_nat = heads.exponential.logits_per_nat
     scale = 1 / math.sqrt(heads.query.shape[2])
-    shift = np.where(np.isfinite(log_sum), -log_sum * logits_per_nat, 0)
+    shift = np.where(log_sum == np.inf, 0, -log_sum * logits_per_nat)  # 0 where no key is seen
     delta = np.einsum("hid,hid->hi", grad_output, output - heads.first_value_row)
     query = with_two_components(heads.query, shift, heads.key_rows, scale * logits_per_nat)
     grad_out = with_two_components(grad_output, -delta, heads.value_rows)
@@ -101,16 +102,16 @@ def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
         grad_logits = np.multiply(weights, grad_weights, out=grad_weights)
 
         collect(weights, tile, stop, scratch.collect, values.has_rows)
-        add_product(weights, grad_output, tile, scratch, grads.value, grads[4])
+        add_product(weights, grad_output, tile, scratch, grad_value, grad_value_rows)
         collect(grad_logits, tile, stop, scratch.collect, keys.has_rows)
-        add_product(grad_logits, query[:, :, :-2], tile, scratch, grads.key, grads[3])
+        add_product(grad_logits, query[:, :, :-2], tile, scratch, grad_key, grad_key_rows)
         tokens = key_lines.array[:, of_tile(key_lines, tile, stop)]
-        np.matmul(grad_logits, tokens, out=grads.query[:, tile.queries])
+        np.matmul(grad_logits, tokens, out=grad_query[:, tile.queries])
     leave_right_tail(grads, heads.tiles[-1][0].right, heads.key.shape[1])
-    np.multiply(grads.query, scale, out=grads.query)
-    for grad in (grads.key, grads.relative_key_table):
-        if grad is not None:
-            np.divide(grad, logits_per_nat, out=grad)  # the query was in the exponential's unit
+    grad_query *= scale
+    grad_key /= logits_per_nat  # the query was in the exponential's unit
+    if keys.has_rows:
+        grad_key_rows /= logits_per_nat
 
 
 def weights_of(tile, visible, query, keys, heads, scratch):
