@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -205,6 +206,12 @@ def test_the_command_gives_the_signal_back(tmp_path):
 def test_names_of_settings_are_unique():
     listed = {complete(s) for settings in EXPERIMENTS.values() for s in settings}
     assert len(settings_of()) == len(listed) == len({setting_name(s) for s in listed})
+
+
+def test_the_published_table_names_the_command_that_makes_it():
+    table = files("relpos_np.data") / "experiments.json"
+    command = json.loads(table.read_text(encoding="utf-8"))["command"]
+    assert command == "python -m relpos_np train --seeds 5 --json relpos_np/data/experiments.json"
 
 
 def test_the_published_table_holds_five_seeds_of_every_setting():
