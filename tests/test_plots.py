@@ -30,11 +30,13 @@ def test_query_runs_down_and_key_runs_right_with_names_and_a_titled_colour_bar()
     assert [text.get_text() for text in axes.texts] == ["2", "3", "1", "2"]
 
 
-def test_masked_pairs_are_grey_and_do_not_spoil_the_scale():
-    scores = np.array([[1.0, -np.inf], [-2.0, 0.5]])
-    mesh = plots.matrix_figure(scores, symbol="e").axes[0].collections[0]
+def test_masked_pairs_are_grey_without_a_number_and_do_not_spoil_the_scale():
+    scores = np.array([[1.0, -np.inf], [-2.0, np.nan]])
+    axes = plots.matrix_figure(scores, symbol="e").axes[0]
+    mesh = axes.collections[0]
     assert mesh.get_clim() == (-2, 2)
-    assert mesh.get_array().mask.sum() == 1
+    np.testing.assert_array_equal(mesh.get_array().mask, [[False, True], [False, True]])
+    assert [text.get_text() for text in axes.texts] == ["1.00", "-2.00"]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -119,7 +119,8 @@ def draw_matrix(axes, matrix, *, signed, limit, numbers=None):
     axes.set_aspect("equal")
     axes.invert_yaxis()
     if numbers if numbers is not None else max(matrix.shape) <= LARGEST_WITH_NUMBERS:
-        for (i, j), number in np.ndenumerate(matrix):
+        for i, j in np.argwhere(np.isfinite(matrix)):
+            number = matrix[i, j]
             dark = abs(float(number)) > (0.6 if signed else 0.5) * limit
             text = f"{number:.2f}" if np.issubdtype(matrix.dtype, np.floating) else f"{number:d}"
             axes.text(j, i, text, ha="center", va="center", color="w" if dark else "k", size=9)
