@@ -10,7 +10,7 @@ from test_fast_rungs import assert_like_einsum
 
 from relpos_np import fast
 from relpos_np.fast import exponential, plan, threads
-from relpos_np.fast.bands import by_key, collect, distance_buffer_size, spread
+from relpos_np.fast.bands import collect, make_distances, spread, views_of
 from relpos_np.fast.tiles import make_tiles
 from relpos_np.fast.visible import visible_keys
 
@@ -226,33 +226,42 @@ def test_every_pair_is_free_or_on_its_key_or_between(query_len, key_len, query_s
 @pytest.mark.parametrize("k", [1, 2, 3, 20])
 @pytest.mark.parametrize(("query_len", "key_len", "query_start", "stop"), [
     (9, 9, 0, 9), (9, 9, 0, 4), (9, 9, 3, 9), (4, 9, 5, 7), (9, 4, -2, 4), (3, 30, 13, 30),
+    (16, 16, 0, 16),
 ])
 def test_spread_and_collect_by_index(query_len, key_len, query_start, stop, k):
     rng = np.random.default_rng([query_len, key_len, k])
-    scratch = np.full((2, distance_buffer_size(2, 4, 2 * k)), np.nan)
+    distances = [make_distances(2, 4, 2 * k, float) for _ in range(2)]
+    for one in distances:
+        one.memory.fill(np.nan)
     for tile in make_tiles(query_len, key_len, query_start, k, block=4):
         rows, n = tile.num_rows, tile.num_queries
         numbers = rng.normal(size=(2, n, rows + stop))
         spread_, collected = numbers.copy(), numbers.copy()
-        spread(spread_, tile, stop, scratch[0])
-        collect(collected, tile, stop, scratch[1])
-        expected, sums = numbers.copy(), np.zeros((2, n, rows))
+        spread(spread_, tile, stop, distances[0])
+        left_tails = collect(collected, tile, stop, distances[1])
+        expected, sums, left_sums = numbers.copy(), np.zeros((2, n, rows)), np.zeros((2, n))
         for a in range(n):
             for j in range(tile.left, min(tile.right, stop)):
                 distance = min(j - (query_start + tile.start + a), k)
                 if distance > -k:
                     expected[:, a, rows + j] += numbers[:, a, distance - tile.near]
                     sums[:, a, distance - tile.near] += numbers[:, a, rows + j]
+                else:
+                    left_sums[:, a] += numbers[:, a, rows + j]
         np.testing.assert_allclose(spread_, expected, rtol=0, atol=1e-15)
         np.testing.assert_allclose(collected[:, :, :rows], sums, rtol=0, atol=1e-14)
         np.testing.assert_array_equal(collected[:, :, rows:], numbers[:, :, rows:])
+        got = 0 if left_tails is None else left_tails.sum(axis=2)
+        np.testing.assert_allclose(np.broadcast_to(got, (2, n)), left_sums, rtol=0, atol=1e-14)
 
 
 def test_the_view_by_key_writes_into_the_same_memory():
     tile = make_tiles(8, 8, 0, 2, block=4)[1]
-    by_distance = np.zeros((1, 4, tile.num_rows + 6))
-    by_key(by_distance, tile, stop=8)[0, 2, 1] = 7.0  # query 6, key 4: distance -2, left tail
-    assert by_distance[0, 2, 3 + -2 - tile.near] == 7.0
+    memory = np.zeros(4 * (tile.num_rows + 6))
+    views = views_of(memory, 1, tile, stop=8)
+    views.by_key[0, 2, 1] = 7.0  # query 6, key 4: distance -2, the left tail nearest to the rows
+    assert views.left[0, 2, -1] == 7.0
+    assert memory.sum() == 7.0
 
 
 @pytest.mark.parametrize(("mask", "expected"), [

@@ -11,56 +11,71 @@ Each line begins one distance nearer the past than the line above, and that is o
 column: no copy, no index. What is written through the view goes from keys to distances.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 
-def distance_buffer(scratch, heads, tile):
-    """(heads, n, R) in a flat scratch array: n-1 left tails, the table rows, n-1 right tails."""
-    shape = (heads, tile.num_queries, tile.num_rows + 2 * (tile.num_queries - 1))
-    return scratch[: math.prod(shape)].reshape(shape)
+class Distances(NamedTuple):
+    """Memory for numbers by distance, and the views of it that were needed so far."""
+
+    memory: np.ndarray  # flat
+    views: dict
 
 
-def distance_buffer_size(heads, queries, rows):
-    """Numbers that a `distance_buffer` needs at most."""
-    return heads * queries * (rows + 2 * queries)
+class Views(NamedTuple):
+    """The parts of ``by_distance``, (heads, n, R), and the same memory by key."""
+
+    left: np.ndarray  # (heads, n, n-1)         left tails
+    rows: np.ndarray  # (heads, n, num_rows)    the tile's table rows
+    right: np.ndarray  # (heads, n, n)          the last of them, and right tails
+    by_key: np.ndarray  # (heads, n, stop-left) the keys left .. stop-1
 
 
-def by_key(by_distance, tile, stop):
-    """View of `by_distance` with a column per key, for the keys ``left .. stop - 1``.
+def make_distances(heads, queries, rows, dtype):
+    """Enough memory for tiles of at most so many heads, queries and table rows."""
+    return Distances(np.empty(heads * queries * (rows + 2 * queries), dtype=dtype), {})
 
-    Parameters
-    ----------
-    by_distance : ndarray, (heads, n, R), C-contiguous
-    tile : Tile
-    stop : int
 
-    Returns
-    -------
-    ndarray, (heads, n, stop - left), a view
+def views_of(memory, heads, tile, stop):
+    """The `Views` for a tile with a column for each key before `stop`.
 
     Examples
     --------
+    Distances from the past to the future in every line, and the keys find their own:
+
     >>> from relpos_np.fast.tiles import make_tiles
     >>> (tile,) = make_tiles(3, 3, query_start=0, max_relative_position=2, block=3)
-    >>> distances = np.arange(tile.near - 2, tile.far + 3)
-    >>> by_key(np.tile(distances, (1, 3, 1)), tile, stop=3)
+    >>> views = views_of(np.tile(np.arange(tile.near - 2, tile.far + 3), 3), 1, tile, stop=3)
+    >>> views.by_key
     array([[[ 0,  1,  2],
             [-1,  0,  1],
             [-2, -1,  0]]])
     """
-    heads, queries, _ = by_distance.shape
-    head_step, step, item = by_distance.strides
-    first = queries - 1 + tile.left + tile.offset - tile.near
-    # `as_strided` would do, but it takes longer than some of the sums here.
-    return np.ndarray(
-        (heads, queries, stop - tile.left), by_distance.dtype, buffer=by_distance,
-        offset=first * item, strides=(head_step, step - item, item),
+    n, rows, item = tile.num_queries, tile.num_rows, memory.itemsize
+    width = rows + 2 * (n - 1)
+    by_distance = memory[: heads * n * width].reshape(heads, n, width)
+    first = n - 1 + tile.left + tile.offset - tile.near
+    return Views(
+        left=by_distance[:, :, : n - 1],
+        rows=by_distance[:, :, n - 1 : n - 1 + rows],
+        right=by_distance[:, :, n - 2 + rows :],
+        by_key=np.ndarray(
+            (heads, n, stop - tile.left), memory.dtype, buffer=by_distance,
+            offset=first * item, strides=(n * width * item, (width - 1) * item, item),
+        ),
     )
 
 
-def spread(logits, tile, stop, scratch):
+def kept_views(distances, heads, tile, stop):
+    """`views_of`, made once for all tiles of one shape: making them takes as long as a sum."""
+    shape = heads, tile.num_queries, tile.near, tile.far, tile.left + tile.offset, stop - tile.left
+    if shape not in distances.views:
+        distances.views[shape] = views_of(distances.memory, heads, tile, stop)
+    return distances.views[shape]
+
+
+def spread(logits, tile, stop, distances):
     """Add to each pair the product of its query with its table row, in place.
 
     Parameters
@@ -70,22 +85,21 @@ def spread(logits, tile, stop, scratch):
     tile : Tile
     stop : int
         Only keys before this one.
-    scratch : ndarray, flat
-        `distance_buffer_size` numbers, for `spread` alone.
+    distances : Distances
+        For `spread` alone.
     """
-    stop, rows, last = min(stop, tile.right), tile.num_rows, tile.num_queries - 1
+    rows, stop = tile.num_rows, min(stop, tile.right)
     if not tile.like_previous:
-        scratch.fill(0)  # the left tails; nobody writes there until the shape changes
-    if stop <= tile.left:
-        return
-    by_distance = distance_buffer(scratch, logits.shape[0], tile)
-    by_distance[:, :, last : last + rows] = logits[:, :, :rows]
-    by_distance[:, :, last + rows :] = logits[:, :, rows - 1 : rows]
-    region = logits[:, :, rows + tile.left : rows + stop]
-    region += by_key(by_distance, tile, stop)
+        distances.memory.fill(0)  # the left tails; nobody writes there until the shape changes
+    if tile.left < stop:
+        views = kept_views(distances, len(logits), tile, stop)
+        views.rows[...] = logits[:, :, :rows]
+        views.right[...] = logits[:, :, rows - 1 : rows]
+        between = logits[:, :, rows + tile.left : rows + stop]
+        between += views.by_key
 
 
-def collect(weights, tile, stop, scratch, has_rows=True):
+def collect(weights, tile, stop, distances):
     """The transpose of `spread`: sum the pairs of each row into the column of its product.
 
     Parameters
@@ -94,33 +108,24 @@ def collect(weights, tile, stop, scratch, has_rows=True):
         The first num_rows columns are overwritten.
     tile, stop
         As in `spread`.
-    scratch : ndarray, flat
-        `distance_buffer_size` numbers, for `collect` alone.
-    has_rows : bool
-        If False there is no table: all sums are 0.
-    """
-    stop, rows, last = min(stop, tile.right), tile.num_rows, tile.num_queries - 1
-    if not has_rows:
-        weights[:, :, :rows] = 0
-        return
-    whole = stop - tile.left == rows + last - 1
-    if not (whole and tile.like_previous):
-        scratch.fill(0)  # distances without a key; a whole tile leaves those of the next alone
-    if stop <= tile.left:
-        weights[:, :, :rows] = 0
-        return
-    by_distance = distance_buffer(scratch, weights.shape[0], tile)
-    by_key(by_distance, tile, stop)[...] = weights[:, :, rows + tile.left : rows + stop]
-    weights[:, :, : rows - 1] = by_distance[:, :, last : last + rows - 1]
-    np.einsum("har->ha", by_distance[:, :, last + rows - 1 :], out=weights[:, :, rows - 1])
-
-
-def left_tail_sums(heads, tile, scratch):
-    """After `collect`: the sum of each query's pairs from ``left`` on that are in its left tail.
+    distances : Distances
+        For `collect` alone.
 
     Returns
     -------
-    ndarray, (heads, n)
+    ndarray, (heads, n, n-1), or None
+        The pairs from ``left`` on that are in the left tail, and zeros.
     """
-    by_distance = distance_buffer(scratch, heads, tile)
-    return np.einsum("har->ha", by_distance[:, :, : tile.num_queries - 1])
+    rows, stop = tile.num_rows, min(stop, tile.right)
+    weights_by_row = weights[:, :, :rows]
+    if stop <= tile.left:
+        weights_by_row[...] = 0
+        return None
+    whole = stop - tile.left == rows + tile.num_queries - 2
+    if not (whole and tile.like_previous):
+        distances.memory.fill(0)  # distances without a key; two whole tiles have the same
+    views = kept_views(distances, len(weights), tile, stop)
+    views.by_key[...] = weights[:, :, rows + tile.left : rows + stop]
+    weights_by_row[...] = views.rows
+    np.einsum("har->ha", views.right, out=weights_by_row[:, :, -1])
+    return views.left

@@ -11,7 +11,6 @@ import numpy as np
 
 from relpos_np import validate
 from relpos_np.attention_backward import AttentionGrads
-from relpos_np.fast.bands import collect
 from relpos_np.fast.plan import heads_of, make_plan
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
@@ -101,10 +100,8 @@ def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
         grad_weights = products(grad_out, values, tile, stop, scratch.grad_weights, scratch.spread)
         grad_logits = np.multiply(weights, grad_weights, out=grad_weights)
 
-        collect(weights, tile, stop, scratch.collect, values.has_rows)
-        add_product(weights, grad_output, tile, scratch, grad_value, grad_value_rows)
-        collect(grad_logits, tile, stop, scratch.collect, keys.has_rows)
-        add_product(grad_logits, query[:, :, :-2], tile, scratch, grad_key, grad_key_rows)
+        add_product(weights, grad_output, tile, stop, scratch, grad_value, grad_value_rows)
+        add_product(grad_logits, query[:, :, :-2], tile, stop, scratch, grad_key, grad_key_rows)
         tokens = key_lines.array[:, of_tile(key_lines, tile, stop)]
         np.matmul(grad_logits, tokens, out=grad_query[:, tile.queries])
     leave_right_tail(grads, heads.tiles[-1][0].right, heads.key.shape[1])

@@ -109,7 +109,8 @@ def forward_heads(plan, heads, scratch, output, log_sum):
         row_sum[row_sum == 0] = np.inf  # a query that sees no key: weights 0 / inf
 
         # z_i = sum_j alpha_ij (v_j + a^V_ij), and now the division: (n, d) numbers, not (n, keys)
-        collect(weights, tile, visible.stop, scratch.collect, values.has_rows)
+        if values.has_rows:
+            collect(weights, tile, visible.stop, scratch.collect)
         tokens = values.array[:, of_tile(values, tile, visible.stop)]
         np.matmul(weights, tokens, out=output[:, tile.queries])
         output[:, tile.queries] /= row_sum[:, :, np.newaxis]

@@ -7,32 +7,32 @@ that was subtracted everywhere and nowhere added, on the keys of the left tail.
 
 import numpy as np
 
-from relpos_np.fast.bands import left_tail_sums
+from relpos_np.fast.bands import collect
 from relpos_np.fast.virtual_tokens import cut
 
 
-def add_product(by_token, vectors, tile, scratch, grad_keys, grad_rows):
-    """``[grad_rows ; grad_keys] += by_token^T @ vectors``: one product, added in two places.
+def add_product(by_token, vectors, tile, stop, scratch, grad_keys, grad_rows):
+    """``[grad_rows ; grad_keys] += [collected | by_key]^T @ vectors``, by one product.
 
     Parameters
     ----------
-    by_token : ndarray, (heads, n, num_rows + keys)
-        Of the tile: collected for its virtual tokens, then for the keys.
+    by_token : ndarray, (heads, n, num_rows + stop)
+        Of the tile: room for its virtual tokens, which is filled here, then the keys.
     vectors : ndarray, (heads, query_len, d)
     tile : Tile
+    stop : int
     scratch : Scratch
-        With what `collect` left there.
     grad_keys : ndarray, (heads, key_len, d)
     grad_rows : ndarray, (heads, 2k+1, d), or None
     """
-    heads, _, tokens = by_token.shape
-    rows, vectors = tile.num_rows, vectors[:, tile.queries]
+    heads, rows, vectors = len(by_token), tile.num_rows, vectors[:, tile.queries]
     if grad_rows is not None:
-        left_tail = left_tail_sums(heads, tile, scratch.collect)
-        grad_rows[:, :1] += left_tail[:, np.newaxis] @ vectors
-    product = cut(scratch.product, heads, tokens, vectors.shape[2])
+        left_tails = collect(by_token, tile, stop, scratch.collect)
+        if left_tails is not None:
+            grad_rows[:, :1] += np.einsum("har->ha", left_tails)[:, np.newaxis] @ vectors
+    product = cut(scratch.product, heads, rows + stop, vectors.shape[2])
     np.matmul(by_token.swapaxes(1, 2), vectors, out=product)
-    grad_keys[:, : tokens - rows] += product[:, rows:]
+    grad_keys[:, :stop] += product[:, rows:]
     if grad_rows is not None:
         first = tile.near + grad_rows.shape[1] // 2
         grad_rows[:, first : first + rows] += product[:, :rows]
