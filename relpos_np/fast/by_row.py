@@ -4,11 +4,11 @@
 read once for the logits and once for the values. But those vectors are only R table rows, again
 and again. So multiply each query by each *row*, and move the products to the pairs::
 
-    logits_by_row[i, r]   = q_i . w^K_r                          one matrix product
+    logits_by_row[i, r]   = q_i . relative_key_table[r]          one matrix product
     relative_logits[i, j] = logits_by_row[i, row of (i, j)]      spread
 
     weights_by_row[i, r]  = sum of alpha_ij over the j of row r  collect
-    relative_output[i]    = sum_r weights_by_row[i, r] w^V_r     one matrix product
+    relative_output[i]    = sum_r weights_by_row[i, r] relative_value_table[r]     another
 
 The two products cost 4 L R d operations per head where the sums over pairs cost 4 L^2 d. *Spread*
 and *collect* only move numbers, and as matrices they are each other's transpose: the backward of
@@ -49,13 +49,13 @@ def by_row_forward(
     """Equations (3) and (4) by a rung's `spread` and `collect`; arguments already validated."""
     key_table, value_table = tables_or_zeros(query, value, relative_key_table, relative_value_table)
 
-    # Equation (4): q_i . k_j, and q_i . w_r spread to the pairs.
+    # Equation (4): q_i . k_j, and the products with the rows spread to the pairs.
     content_logits = query @ key.swapaxes(-1, -2)
     logits_by_row = query @ key_table.swapaxes(-1, -2)
     scaled_logits = (content_logits + spread(logits_by_row)) / math.sqrt(query.shape[3])
     weights = softmax(scaled_logits, mask)
 
-    # Equation (3): alpha_ij v_j, and the weights collected per row times w_r.
+    # Equation (3): alpha_ij v_j, and the weights collected per row times the rows.
     weights_by_row = collect(weights)
     output = weights @ value + weights_by_row @ value_table
 

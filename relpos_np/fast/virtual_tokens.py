@@ -56,7 +56,7 @@ def tokens_in_columns(plain, rows, has_rows, room):
     vectors of `with_two_components`, whose additions then ride along in the product: ::
 
         1 for a key                       times the number to add to all logits of the query
-        1 for a key in the right tail     times q_i . w_2k
+        1 for a key in the right tail     times q_i . w_k, the last table row
     """
     heads, key_len, head_dim = plain.shape
     columns = np.empty((heads, head_dim + 2, room + key_len), dtype=plain.dtype)
