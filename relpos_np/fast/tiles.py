@@ -8,11 +8,11 @@ queries ``start .. stop-1`` the keys fall into three parts: ::
                                       some, below k for some
     add    nothing                    by distance                    the last table row
 
-* **The left tail is free.** Subtract row 0, for distance -k, from all rows of both tables. The logits of query i
-  change by the constant q_i . w^K_-k, which softmax does not see; the output by w^V_-k, which is
-  added once at the end, since the weights sum to 1. And row 0 is now zero: nothing to add.
+* **The left tail is free.** Subtract row 0, for distance -k, from all rows of both tables. The
+  logits of query i change by the constant q_i . w^K_-k, which softmax does not see; the output by
+  w^V_-k, which is added once at the end, since the weights sum to 1. Row 0 is now zero.
 * **The right tail is on the keys.** ``q_i . k_j + q_i . w_k = q_i . (k_j + w_k)``: where all
-  queries of the tile are in the right tail, the key itself carries the last row.
+  queries of the tile are in the right tail, the key itself can carry the last row.
 * **In between**, some n + 2k keys for n queries whatever the length, see `bands`.
 """
 
