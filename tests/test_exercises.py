@@ -1,6 +1,7 @@
 """The gate of the exercises: mistakes are named, right answers pass, blanks never do."""
 
 import functools
+import re
 import sys
 from collections import Counter
 from types import SimpleNamespace
@@ -14,9 +15,10 @@ from solutions import functions
 
 from relpos_np.exercises import check, handed_out, hint, progress
 from relpos_np.exercises.checker import judge
-from relpos_np.exercises.course import NOTEBOOKS, WRITTEN, find
+from relpos_np.exercises.course import EXERCISES, NOTEBOOKS, WRITTEN, find
 from relpos_np.exercises.exercise import IN_CLASS, known_mistakes, started
 from relpos_np.exercises.gate import grid, verdicts
+from relpos_np.exercises.grid import compare_grid
 from relpos_np.exercises.words import WIDTH
 from relpos_np.verify.mistakes.mistake import CORRECT
 
@@ -67,7 +69,8 @@ def test_every_mistake_gets_its_own_message_and_no_other(exercise, seed):
         assert set(answer.mistakes) == together
         assert 1 <= len(answer.lines) <= 2
         assert all(0 < len(line) <= WIDTH for line in answer.lines)
-        assert len(str(answer).splitlines()) <= 2 + 1 + 4 + 1  # a grid of 4 x 4 with its labels
+        # Two lines, a grid of 4 x 4 with its labels, the arguments.
+        assert len(str(answer).splitlines()) <= 2 + (1 + 4 + 1) + 2
 
 
 def test_the_grid_of_counts():
@@ -178,18 +181,39 @@ STUDENTS = [
     ("1.2", lambda p, k: np.minimum(p, k), "upper_clip_only"),
     ("1.2", lambda p, k: np.clip(p, 0, 2 * k), "clip_0_2k_unshifted"),
     ("1.2", lambda p, k: p, "no_clip"),
+    ("1.2", lambda p, k: np.clip(p, -2, 2), "k_is_2"),
+    ("1.2", lambda p, k: np.clip(p, -k, k) + k, "k_added"),
+    ("1.1", lambda n, m, s: np.arange(m) + s - np.arange(n)[:, None], "start_added"),
+    ("1.1", lambda n, m, s: np.arange(m) - np.arange(n)[:, None] - (m - n), "start_from_lengths"),
+    ("1.4", lambda n, m, s, k: np.clip(np.arange(m) - np.arange(n)[:, None] - s + k, -k, k),
+     "shift_before_clip"),
+    ("1.4", lambda n, m, s, k: np.clip(np.arange(m) - np.arange(n)[:, None] - m + n, -k, k) + k,
+     "start_from_lengths"),
     ("1.3", lambda p, k: p, "no_shift"),
     ("1.3", lambda p, k: p + k + 1, "shift_k_plus_1"),
     ("1.5", lambda table, index: table[index.T], "index_transposed"),
+    ("1.6", lambda tables, index: tables[:, index.T], "index_transposed"),
     ("1.6", lambda tables, index: np.stack([tables[0][index]] * len(tables)),
      "first_head_for_all"),
     ("2.1", lambda q, k: q @ k.swapaxes(2, 3) / q.shape[-1], "content_mean"),
+    ("2.1", lambda q, k: q @ k.swapaxes(2, 3) / np.sqrt(q.shape[-1]), "content_scaled"),
+    ("2.1", lambda q, k: q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]), "key_reshaped"),
     ("2.2", lambda q, a: np.einsum("bhqd,Lqd->bhqL", q, a), "K_index_transposed"),
+    ("2.2", lambda q, a: np.einsum("bhid,ijd->bhji", q, a), "relative_exchanged"),
+    ("2.2", lambda q, a: np.einsum("bhjd,ijd->bhij", q, a), "query_of_the_key"),
+    ("2.3", lambda c, r, d: (c + r) / d**1/2, "scale_twice_d"),
+    ("2.3", lambda c, r, d: (c + r) / (d**1/2), "scale_half_d"),
     ("2.3", lambda c, r, d: c / np.sqrt(d) + r, "scale_content_only"),
     ("2.3", lambda c, r, d: (c + r) / d, "scale_d"),
     ("2.4", lambda s, mask: np.where(mask, -np.inf, s), "mask_inverted"),
     ("2.4", lambda s, mask: s * mask, "mask_times_zero"),
     ("2.4", lambda s, mask: np.where(mask, s, -1e9), "large_number_for_infinity"),
+    ("2.4", lambda s, mask: s + (1 - mask) * -np.inf, "zero_times_infinity"),
+    ("2.5", lambda s: (e := np.exp(s - s.max(-1, keepdims=True))) / e.sum(), "shifted_over_all"),
+    ("2.5", lambda s: np.exp(s - s.max(-1, keepdims=True)), "not_divided"),
+    ("2.5", lambda s: (e := np.exp(s - s.max(0))) / e.sum(0), "softmax_batch_axis"),
+    ("2.5", lambda s: (e := np.exp((s := np.maximum(s, -1e9)) - s.max(-1, keepdims=True)))
+     / e.sum(-1, keepdims=True), "hidden_rows_uniform"),
     ("2.5", lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True), "no_max_subtraction"),
     ("2.5", lambda s: (e := np.exp(s - s.max())) / e.sum(axis=-1, keepdims=True), "global_max"),
     ("2.5", lambda s: (e := np.exp(s - s.max(axis=-1, keepdims=True))) / e.sum(-1, keepdims=True),
@@ -224,6 +248,47 @@ def test_adding_by_a_repeated_index_is_recognised():
     assert judge(find("4.5"), grad_table).mistakes == ("scatter_last_wins",)
 
 
+def test_a_loop_that_stops_is_recognised_as_the_einsum_is():
+    def lookup(table, index):
+        pairs = np.zeros((*index.shape, table.shape[-1]))
+        for i, j in np.ndindex(index.shape):
+            pairs[i, j] = table[index[j, i]]  # an IndexError if there are more keys than queries
+        return pairs
+
+    answer = judge(find("1.5"), lookup)
+    assert answer.lines[0] == "1.5 not yet. You have: a_ij = table[index_ji]"
+    assert answer.mistakes == ("index_transposed",)
+
+
+def said_to(number, mistake):
+    """The two lines for one known mistake."""
+    return next(v.answer.lines for v in answers(number, "0") if v.mistake == mistake)
+
+
+@pytest.mark.parametrize(("number", "mistake", "first", "second"), [
+    ("1.2", "upper_clip_only", "You have: min(j - i, k)", "Keys far to the left are not clipped."),
+    ("1.2", "k_is_2", "You have: k = 2 for every k", "How far to clip is the argument k"),
+    ("2.3", "alpha_without_rel", "You have: q_i . k_j / sqrt(head_dim)",
+     "The relative half is missing."),
+    ("2.3", "scale_d", "You have: (q_i . k_j + q_i . aK_ij) / head_dim", "The square root is"),
+    ("2.6", "rel_key_missing", "Your scores before the softmax have: q_i . k_j / sqrt(head_dim)",
+     "The relative half is missing."),
+    ("2.6", "no_scale", "Your scores before the softmax have: q_i . k_j + q_i . aK_ij", "Logits"),
+    ("2.6", "mask_ignored", "Your scores", "The mask is not applied."),
+])
+def test_a_mistake_is_told_in_the_words_of_the_exercise(number, mistake, first, second):
+    told = said_to(number, mistake)
+    assert told[0].startswith(f"{number} not yet. {first}")
+    assert told[1].startswith(second)
+
+
+def test_nothing_is_said_of_a_table_before_there_is_one():
+    for number in ("1.1", "1.2"):
+        for verdict in answers(number, "0"):
+            assert not re.search(r"table|wrapped|never read|row -?\d|k rows", " ".join(
+                verdict.answer.lines)), verdict
+
+
 def test_two_mistakes_at_once_are_told_one_at_a_time():
     answer = judge(find("1.1"), lambda n, m, s: np.arange(n)[:, None] - np.arange(m))
     assert answer.lines[0] == "1.1 not yet. Here you have: i - j"
@@ -234,9 +299,12 @@ def test_an_unknown_mistake_is_called_unknown_and_shown_where_it_begins():
     answer = judge(find("2.2"), lambda q, a: 1.1 * np.einsum("bhid,ijd->bhij", q, a))
     assert answer.lines[0] == (
         "2.2 not yet: relative_logits is not what was asked for, first at b=0, h=0, i=0, j=0")
-    assert answer.lines[1].startswith("No known mistake gives these numbers.")
+    assert re.fullmatch(
+        r"Not a usual mistake\. There it must be \S+ \* \S+ \+ .* = -?[\d.]+\. "
+        r'hint\("2\.2"\) says more\.', answer.lines[1])
     assert answer.mistakes == ()
     assert answer.grid.count("*") == 16
+    assert answer.grid.endswith("\nCalled with query (2, 3, 7, 6), relative_key (7, 7, 6).")
 
 
 def test_an_error_is_one_line_that_quotes_the_students_own():
@@ -254,7 +322,7 @@ def test_an_error_is_one_line_that_quotes_the_students_own():
     (lambda q, a: q[0], "has shape (3, 7, 6), it must be (2, 3, 7, 7) = (b, h, i, j)"),
     (lambda q, a: "many", "your result must be numbers, it is <U4"),
     (lambda q, a: [[1], [1, 2]], "your result is no array"),
-    (lambda q: q, "TypeError"),
+    (lambda q: q, "it expects relative_logits(query, relative_key)"),
     (3, "check needs your function, it got a int"),
 ])
 def test_what_is_no_answer_is_told_what_an_answer_is(function, said):
@@ -263,7 +331,18 @@ def test_what_is_no_answer_is_told_what_an_answer_is(function, said):
 
 def test_table_rows_must_be_whole_numbers():
     answer = judge(find("1.3"), lambda position, k: position + k / 1)
-    assert answer.lines[0] == "1.3 not yet: your result is float64, it must be whole numbers"
+    assert answer.lines[0] == "1.3 not yet: your result is float64, it must be integers"
+    assert answer.lines[1].endswith("make it with np.zeros(shape, dtype=int).")
+
+
+def test_an_array_of_integers_is_told_from_a_wrong_formula():
+    def lookup(table, index):
+        pairs = np.zeros((*index.shape, table.shape[-1]), dtype=int)
+        pairs[...] = table[index]
+        return pairs
+
+    answer = judge(find("1.5"), lookup)
+    assert answer.lines[0] == "1.5 not yet: your result is int64, it must be floats"
 
 
 def test_what_a_function_prints_to_standard_error_is_no_wrong_answer(capsys):
@@ -282,6 +361,29 @@ def test_an_argument_that_is_written_into_is_noticed():
 
     answer = judge(find("2.2"), relative_logits)
     assert answer.lines[0].endswith("your function changes its argument query")
+
+
+def relative_position(clipped_position, k):
+    relative_position = relative_position(clipped_position, k)  # noqa: F823
+    return relative_position
+
+
+def test_a_variable_with_the_name_of_a_function_is_told_so():
+    first, second = judge(find("1.3"), relative_position).lines
+    assert first.startswith("1.3 not yet: UnboundLocalError in line ")
+    assert second == ("A variable of yours has the name of the function relative_position. "
+                      "Rename it: x = relative_position(...).")
+
+    def without_value(clipped_position, k):
+        if k < 0:
+            shift = k
+        return clipped_position + shift
+
+    assert "local variable 'shift'" in judge(find("1.3"), without_value).lines[1]
+
+
+def test_the_message_of_a_broken_product_says_how_it_joins():
+    assert "b.swapaxes(-1, -2)" in judge(find("2.1"), lambda q, k: q @ k).lines[1]
 
 
 def test_right_numbers_that_take_a_vector_per_pair_are_not_fast():
@@ -329,6 +431,47 @@ def test_progress_is_kept_beside_the_notebook_and_written_whole(monkeypatch, tmp
     assert (tmp_path / "progress.unreadable").read_text() == "[1, 2"
 
 
+def test_what_is_solved_stays_solved(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    check("1.3", SOLUTIONS["1.3"])
+    check("1.3", lambda position, k: position)
+    progress()
+    said = capsys.readouterr().out
+    assert "1  ..#...   1 of 6" in said
+    assert said.endswith("(kept in progress.json of the current folder)\n")
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda: check("2.3"), 'Write check("2.3", scale).\n'),
+    (lambda: check("6.4"), 'Write check("6.4", show_mask_bug).\n'),
+    (lambda: check(SOLUTIONS["2.3"], "2.3"), 'The number comes first: check("2.3", scale).\n'),
+    (lambda: check(" 2.3 ", SOLUTIONS["1.1"]),
+     "2.3 not yet: you passed relative_position, the function of 1.1\n"
+     'Write check("2.3", scale).\n'),
+    (lambda: check("6.4", SOLUTIONS["6.5"]),
+     "6.4 not yet: you passed show_far_bug, the function of 6.5\n"
+     'Write check("6.4", show_mask_bug).\n'),
+    (lambda: check("2.3", lambda logits, head_dim: logits),
+     "2.3 not yet: it expects scale(content_logits, relative_logits, head_dim)\n"
+     "You passed <lambda>(logits, head_dim).\n"),
+])
+def test_a_check_called_otherwise_says_how(call, said, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    call()
+    assert capsys.readouterr().err == said
+
+
+def test_an_exercise_calls_the_function_as_its_notebook_does():
+    for exercise in EXERCISES:
+        assert exercise.function == SOLUTIONS[exercise.number].__name__
+
+
+def test_the_cells_of_a_grid_keep_a_space():
+    got, want = np.array([[-1.7e308, -0.657]]), np.zeros((1, 2))
+    assert "-1.7e+308*  -0.657*" in compare_grid(got, want, "ij", (0, 0))
+    assert " -1.7e+308* -1.7e+308*" in compare_grid(got[:, [0, 0]], want, "ij", (0, 0))
+
+
 def test_a_hint_says_more_each_time(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     for _ in range(4):
@@ -342,7 +485,9 @@ def test_a_wrong_number_is_told_the_right_ones(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     check("9.9", abs)
     hint("9.9")
-    assert capsys.readouterr().err.count("no exercise 9.9: there are 1.1, 1.2") == 2
+    assert capsys.readouterr().err.count("no exercise 9.9: they go from 1.1 to 6.8") == 2
+    check("2.9", abs)
+    assert "no exercise 2.9: notebook 2 has 2.1, 2.2, " in capsys.readouterr().err
     with pytest.raises(ValueError, match="hands out nothing"):
         handed_out("1.1")
 

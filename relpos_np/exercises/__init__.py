@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 
-from relpos_np.exercises import kept
+from relpos_np.exercises import kept, words
 from relpos_np.exercises.checker import Answer, judge
 from relpos_np.exercises.course import EXERCISES, NOTEBOOKS, find
 from relpos_np.exercises.hunt import Hunt, chosen, judge_hunt, with_change
@@ -18,7 +18,7 @@ __all__ = ["check", "handed_out", "hint", "progress"]
 SEED = "RELPOS_SEED"
 
 
-def check(number, function):
+def check(number, function=None):
     """Say whether a function does what exercise `number` asks, and if not, what it does instead.
 
     Parameters
@@ -40,6 +40,9 @@ def check(number, function):
     """
     if (exercise := found(number)) is None:
         return
+    if function is None:
+        print(f"Write {words.call(exercise)}.", file=sys.stderr)
+        return
     seed = os.environ.get(SEED, "0")
     try:
         if isinstance(exercise, Hunt):
@@ -48,8 +51,11 @@ def check(number, function):
             answer = judge(exercise, function, seed)
     except NotImplementedError as error:
         raise blank(exercise, function, error) from None
+    if not answer.right and (other := asked_elsewhere(exercise, function)):
+        answer = Answer(False, words.another_function(exercise, other))
     print(answer, file=sys.stdout if answer.right else sys.stderr)
-    keep(exercise.number, right=answer.right)
+    if answer.right:  # what is solved stays solved
+        keep(exercise.number, right=True)
 
 
 def handed_out(number):
@@ -78,7 +84,7 @@ def handed_out(number):
 
 
 def hint(number):
-    """Say a little more each time: where you are, the formula, the idea of the solution."""
+    """Say a little more each time: where you are first, the formula or its code last."""
     if (exercise := found(number)) is None:
         return
     given = kept.load().get(exercise.number, {}).get("hints", 0)
@@ -97,14 +103,26 @@ def progress():
         print(f"{notebook}  {marks:9}{sum(map(is_right.get, numbers))} of {len(numbers)}  {title}")
     todo = next((e for e in EXERCISES if not is_right[e.number]), None)
     print(f"Next: {todo.number} {todo.title}" if todo else "All done.")
+    print(f"(kept in {kept.FILE} of the current folder)")
 
 
 def found(number):
     """The exercise, or None after saying which there are."""
+    if callable(number):
+        name = getattr(number, "__name__", "your_function")
+        print(f'The number comes first: check("2.3", {name}).', file=sys.stderr)
+        return None
     try:
-        return find(str(number))
+        return find(str(number).strip())
     except ValueError as error:
         print(error, file=sys.stderr)
+
+
+def asked_elsewhere(exercise, function):
+    """The other exercise that the function is named for, or None."""
+    name = getattr(function, "__name__", "")
+    named = [e for e in EXERCISES if e.function == name]
+    return named[0] if named and exercise not in named else None
 
 
 def blank(exercise, function, error):

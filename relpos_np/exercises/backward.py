@@ -40,6 +40,7 @@ def from_pairs(letters):
 EXERCISES = (
     Exercise(
         "4.1", "gradient of the weights", RIGHT["grad_weights"],
+        function="grad_weights",
         takes=upstream("value", "relative_value"), gives=names("grad_weights"), axes="bhij",
         steps=(formula.grad_weights,), situations=BASIC,
         own=(
@@ -64,6 +65,7 @@ EXERCISES = (
     ),
     Exercise(
         "4.2", "softmax backward", RIGHT["grad_scores"],
+        function="grad_scores",
         takes=names("grad_weights", "weights"), gives=names("grad_scores"), axes="bhij",
         steps=(formula.grad_scores,), situations=(SQUARE, CROSS, CAUSAL),
         hints=(
@@ -75,6 +77,7 @@ EXERCISES = (
     ),
     Exercise(
         "4.3", "gradient of the queries", "dq_i = sum_j dscores_ij (k_j + aK_ij) / sqrt(head_dim)",
+        function="grad_query",
         takes=names("grad_scores", "key", "relative_key"), gives=names("grad_query"), axes="bhid",
         steps=(formula.grad_logits, formula.grad_query), situations=BASIC,
         hints=(
@@ -88,6 +91,7 @@ EXERCISES = (
     Exercise(
         "4.4", "gradients of keys and values", "dk_j = sum_i dlogits_ij q_i, "
         "dv_j = sum_i weights_ij g_i",
+        function="grad_key_and_value",
         takes=lambda x: {"grad_logits": x.grad_logits, "query": x.query, "weights": x.weights,
                          "grad_output": x.g},
         gives=lambda x: {"grad_key": x.grad_key, "grad_value": x.grad_value}, axes="bhjd bhjd",
@@ -101,6 +105,7 @@ EXERCISES = (
     ),
     Exercise(
         "4.5", "from pairs to table rows", RIGHT["grad_rows"],
+        function="grad_table",
         takes=lambda x: {"grad_pairs": x.grad_relative_key[0], "index": x.index,
                          "num_rows": x.num_rows},
         gives=lambda x: x.grad_rows[0][0], axes="rd",
@@ -114,6 +119,7 @@ EXERCISES = (
     ),
     Exercise(
         "4.6", "gradients of both tables", RIGHT["shared"],
+        function="grad_tables",
         takes=lambda x: {"grad_logits": x.grad_logits, "weights": x.weights, "query": x.query,
                          "grad_output": x.g, "index": x.index, "num_rows": x.num_rows},
         gives=lambda x: {"grad_key_table": x.shared[0], "grad_value_table": x.shared[1]},
@@ -130,6 +136,7 @@ EXERCISES = (
     ),
     Exercise(
         "4.7", "the whole way back", "dq, dk, dv, daK, daV, in the order of the inputs",
+        function="attention_backward",
         takes=cache, gives=gradients, axes="bhid bhjd bhjd rd rd",
         steps=BACKWARD, situations=(CAUSAL, *BASIC),
         hints=(

@@ -4,7 +4,7 @@ from relpos_np.exercises.hunt import Hunt
 
 HUNTS = (
     Hunt(
-        "6.4", "a bug behind the mask",
+        "6.4", "a bug behind the mask", "show_mask_bug",
         ("mask_times_zero", "mask_after_softmax", "mask_one_too_many", "mask_one_too_few"),
         ("no_mask",),
         (
@@ -14,7 +14,7 @@ HUNTS = (
         ),
     ),
     Hunt(
-        "6.5", "a bug far away",
+        "6.5", "a bug far away", "show_far_bug",
         ("no_clip", "upper_clip_only", "lower_clip_only", "clip_k_minus_1"),
         ("nothing_clipped",),
         (
@@ -24,7 +24,7 @@ HUNTS = (
         ),
     ),
     Hunt(
-        "6.6", "a bug with a cache",
+        "6.6", "a bug with a cache", "show_cache_bug",
         ("no_query_offset", "prefill_last_position", "chunk_one_row"),
         ("from_zero", "one_query"),
         (
@@ -34,7 +34,7 @@ HUNTS = (
         ),
     ),
     Hunt(
-        "6.7", "a bug of large numbers", ("no_max_subtraction", "global_max"),
+        "6.7", "a bug of large numbers", "show_large_bug", ("no_max_subtraction", "global_max"),
         ("small_scores", "rows_alike"),
         (
             "The formula is right on paper. What does exp do with large numbers?",
@@ -44,7 +44,7 @@ HUNTS = (
         ),
     ),
     Hunt(
-        "6.8", "a bug on the way back",
+        "6.8", "a bug on the way back", "show_backward_bug",
         ("first_batch_only", "table_grad_last_head", "table_grad_head_mean", "scatter_last_wins",
          "softmax_correction_wrong_axis", "clipped_pairs_dropped"),
         ("constant_upstream", "one_text", "one_head", "nothing_clipped"),

@@ -35,4 +35,7 @@ def find(number):
     for exercise in EXERCISES:
         if exercise.number == number:
             return exercise
-    raise ValueError(f"no exercise {number}: there are {', '.join(e.number for e in EXERCISES)}")
+    numbers = [e.number for e in EXERCISES if str(e.notebook) == number.partition(".")[0]]
+    raise ValueError(f"no exercise {number}: " + (
+        f"notebook {numbers[0][0]} has {', '.join(numbers)}" if numbers else
+        f"they go from {EXERCISES[0].number} to {EXERCISES[-1].number}"))

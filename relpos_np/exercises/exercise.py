@@ -41,16 +41,18 @@ class Exercise(NamedTuple):
     number: str  # "2.3": notebook 2, third exercise
     title: str
     asks: str  # the right formula, in one line
+    function: str  # what the notebook calls the student's function
     takes: Callable  # x -> the arguments of the student's function, a dict by their names
     gives: Callable  # x -> what must come back: one array, or a dict of arrays for a tuple
     axes: str  # letters of the result's axes, for the grid
     steps: tuple  # the formula's steps that the student writes, in order
     situations: tuple  # what the function is tried on: each goes to `start`
-    hints: tuple  # first the stage, then the formula, then the solution's idea
+    hints: tuple  # each says more: the stage first, the whole formula or its code last
     mistakes: tuple | None = None  # names in the catalogue; None: all of class that fit `steps`
     own: tuple = ()  # mistakes that the catalogue does not have
     reads: tuple = ()  # pairs of a mistake's name and its `gives`, where that differs
     shortened: tuple = ()  # pairs of text, replaced in what a mistake wrote (only part is asked)
+    retold: tuple = ()  # pairs of a mistake's name and why it is wrong, in this exercise's words
     start: Callable = start
     memory: Callable | None = None  # x -> bytes that the function may hold beside its arguments
 
@@ -76,7 +78,15 @@ def known_mistakes(exercise):
         chosen = [entry for entry in IN_CLASS if set(entry.change) <= written]
     else:
         chosen = [entry for entry in EVERYTHING if entry.name in exercise.mistakes]
-    return (*chosen, *exercise.own)
+    return (*(in_words_of(exercise, entry) for entry in chosen), *exercise.own)
+
+
+def in_words_of(exercise, entry):
+    """The mistake, told without what this exercise does not have."""
+    wrote = entry.wrote
+    for part, instead in exercise.shortened:
+        wrote = wrote.replace(part, instead)
+    return entry._replace(wrote=wrote, why=dict(exercise.retold).get(entry.name, entry.why))
 
 
 @functools.lru_cache(maxsize=64)

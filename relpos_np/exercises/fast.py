@@ -60,6 +60,7 @@ def last_weight_wins(x):
 EXERCISES = (
     Exercise(
         "6.1", "relative logits by table row", "q_i . aK[index_ij], one product per row",
+        function="relative_logits_by_row",
         takes=names("query", "relative_key_table", "index"), gives=names("relative_logits"),
         axes="bhij", steps=(formula.relative_key, formula.relative_logits), situations=SITUATIONS,
         mistakes=("K_index_transposed", "aK_flipped_only", "rel_key_missing", "scalar_bias",
@@ -75,6 +76,7 @@ EXERCISES = (
     ),
     Exercise(
         "6.2", "relative output by table row", "sum_r (sum of weights_ij with index_ij = r) aV[r]",
+        function="relative_output_by_row",
         takes=names("weights", "relative_value_table", "index"), gives=names("relative_output"),
         axes="bhid", steps=(formula.relative_value, formula.relative_output),
         situations=SITUATIONS,
@@ -97,6 +99,7 @@ EXERCISES = (
     ),
     Exercise(
         "6.3", "skew", "out[i, j] = by_distance[i, j - i + query_len - 1]",
+        function="skew",
         takes=names("by_distance"), gives=lambda x: x.skewed, axes="bhij", steps=(skewed,),
         situations=(SQUARE, CROSS, SHORT), start=start_skew,
         own=(

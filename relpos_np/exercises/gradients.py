@@ -41,6 +41,7 @@ def loss_at(*more):
 EXERCISES = (
     Exercise(
         "5.1", "the number that is differentiated", "L = sum of grad_output * output",
+        function="loss_of",
         takes=lambda x: {"output": x.output, "grad_output": x.g}, gives=lambda x: x.number,
         axes="", steps=(number,), situations=SMALL, start=start_loss,
         own=(
@@ -60,6 +61,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.2", "central differences", "(L(x + h) - L(x - h)) / 2h, number by number",
+        function="central_differences",
         takes=loss_at("h"), gives=lambda x: x.central, axes="bhid", steps=(central,),
         situations=SMALL, start=start_loss,
         own=(
@@ -88,6 +90,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.3", "complex step", "imaginary part of L(x + i h), divided by h",
+        function="complex_step",
         takes=lambda x: {**loss_at()(x), "h": TINY}, gives=lambda x: x.complex_step, axes="bhid",
         steps=(complex_step,), situations=SMALL, start=start_loss,
         own=(
@@ -110,6 +113,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.4", "one number for the error", "max |got - expected| / max(1, max |expected|)",
+        function="gradient_error",
         takes=pair, gives=lambda x: x.error, axes="", steps=(error,),
         situations=("opposite", "large", "zero", "one", "nan"), start=start_pair,
         own=(
@@ -142,6 +146,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.5", "the verdict", "True only if the error of 5.4 is within the tolerance",
+        function="passes",
         takes=lambda x: {**pair(x), "tolerance": x.tolerance}, gives=lambda x: x.verdict, axes="",
         steps=(verdict,), situations=("right", "one", "all", "opposite", "nan", "large", "zero"),
         start=start_pair,
@@ -166,6 +171,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.6", "Taylor remainder", "|L(x + h p) - L(x) - h p . gradient|",
+        function="taylor_remainder",
         takes=lambda x: {"loss": x.loss, "x": x.query, "gradient": x.grad_query,
                          "direction": x.direction, "h": x.h},
         gives=lambda x: x.remainder, axes="", steps=(remainder,), situations=BOTH_SIGNS,
@@ -194,6 +200,7 @@ EXERCISES = (
     ),
     Exercise(
         "5.7", "slope", "log2(coarse / fine): 2 for a right gradient, 1 for a wrong one",
+        function="slope",
         takes=names("coarse", "fine"), gives=lambda x: x.slope, axes="", steps=(slope,),
         situations=SMALL, start=start_slope,
         own=(

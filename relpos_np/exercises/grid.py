@@ -42,15 +42,20 @@ def compare_grid(got, want, letters, place):
     wrong = ~close(got, want)
     rows, columns = map(window, (0, 0, *place)[-2:], got.shape)
     row_letter, column_letter = ("", "", *letters)[-2:]
-    head = "".join(label(column_letter, j).rjust(CELL) for j in columns)
+    head = row_of(label(column_letter, j) for j in columns)
     lines = [f"yours   {head}   right   {head}"]
     for i in rows:
-        mine = "".join((number(got[i, j]) + "*" * bool(wrong[i, j])).rjust(CELL) for j in columns)
-        theirs = "".join(number(want[i, j]).rjust(CELL) for j in columns)
+        mine = row_of(number(got[i, j]) + "*" * bool(wrong[i, j]) for j in columns)
+        theirs = row_of(number(want[i, j]) for j in columns)
         lines.append(f"  {label(row_letter, i):6}{mine}           {theirs}")
     if outer:
         lines.append("  at " + ", ".join(map(label, letters, outer)))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def row_of(cells):
+    """Cells of one width, a space between them however long they are."""
+    return "".join(" " + cell.rjust(CELL - 1) for cell in cells)
 
 
 def label(letter, n):

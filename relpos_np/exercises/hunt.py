@@ -11,8 +11,9 @@ import numpy as np
 
 from relpos_np.attention import attention_forward
 from relpos_np.exercises import blind
+from relpos_np.exercises.errors import line_of
 from relpos_np.exercises.outcome import close
-from relpos_np.exercises.words import line_of, two_lines
+from relpos_np.exercises.words import two_lines
 from relpos_np.verify.backward_formula import run_backward
 from relpos_np.verify.formula import INPUTS, run_forward
 from relpos_np.verify.mistakes import find
@@ -23,6 +24,7 @@ class Hunt(NamedTuple):
 
     number: str
     title: str
+    function: str  # what the notebook calls the student's function
     suspects: tuple  # names in the catalogue; the seed picks one
     spots: tuple  # what hides them, beside what hides everything: keys of blind.SPOTS
     hints: tuple

@@ -3,13 +3,21 @@
 import numpy as np
 
 from relpos_np.exercises.exercise import CROSS, LONG, OFFSET, SHORT, SQUARE, Exercise, seen
+from relpos_np.exercises.slips import SLIPS
 from relpos_np.verify import formula
 from relpos_np.verify.formula import RIGHT
-from relpos_np.verify.mistakes.mistake import MISTAKE, Mistake
 
 # Distances that no clip touches, so that the row minus k is the distance itself.
 WIDE = tuple(spec._replace(k=20) for spec in (SQUARE, CROSS, OFFSET, SHORT))
+# Another k than the lesson's, and pairs beyond it.
+OTHER_K = (SQUARE._replace(id="far", k=4), SQUARE._replace(id="near", k=1))
 PER_HEAD = tuple(spec._replace(per_head=True) for spec in (SQUARE, CROSS, SHORT))
+
+
+NO_SIDES = ("abs_distance", "Left and right are not told apart: keep the sign.")
+ONE_ROW = "Every query gets the distances of the last query."
+SHARED_ROWS = (("prefill_one_row", ONE_ROW),
+               ("chunk_one_row", f"{ONE_ROW} Only with equal lengths is it right."))
 
 
 def lengths(x):
@@ -28,6 +36,7 @@ def row(x):
 EXERCISES = (
     Exercise(
         "1.1", "relative positions", "j - i, key minus query",
+        function="relative_position",
         takes=lengths, gives=distance, axes="ij",
         steps=(formula.i, formula.index), situations=WIDE,
         mistakes=("sign_flip", "abs_distance", "off_by_one_ahead", "off_by_one_behind",
@@ -36,30 +45,47 @@ EXERCISES = (
         reads=(("absolute_key_index", row), ("absolute_query_index", row)),
         shortened=(("clip(", ""), (", -k, k) + k", ""), ("min(", ""), (", k) + k", ""),
                    (", 2k)", "")),
+        retold=(NO_SIDES, *SHARED_ROWS,
+                ("absolute_query_index", "The query's absolute position in place of a distance.")),
+        own=SLIPS["1.1"],
         hints=(
             "Step 1 of lesson 2. Queries go down the rows, keys along the columns, and the first "
             "query may stand at another position than 0.",
-            "Element (i, j) is j - (query_start + i).",
-            "np.arange(key_len) as one row, query_start + np.arange(query_len) as one column "
-            "([:, np.newaxis]): subtracted, they make the matrix.",
+            "A row minus a column is a matrix: array[np.newaxis, :] is a row, array[:, np.newaxis] "
+            "a column.",
+            "Element (i, j) is j - (query_start + i): np.arange(key_len) as a row, query_start + "
+            "np.arange(query_len) as a column.",
         ),
     ),
     Exercise(
         "1.2", "clip", "clip(j - i, -k, k)",
+        function="clip",
         takes=lambda x: {"relative_position": x.j - x.i, "k": x.k},
-        gives=distance, axes="ij", steps=(formula.index,), situations=(SQUARE, CROSS, SHORT),
+        gives=distance, axes="ij",
+        steps=(formula.index,), situations=(SQUARE, CROSS, SHORT, *OTHER_K),
         mistakes=("sign_flip", "clip_k_minus_1", "clip_k_plus_1", "no_clip", "abs_distance",
                   "clip_0_2k_unshifted", "upper_clip_only", "lower_clip_only"),
         reads=(("clip_0_2k_unshifted", row),),
         shortened=((" + k", ""),),
+        retold=(
+            NO_SIDES,
+            ("clip_k_minus_1", "Position k is not beyond k: it stays k."),
+            ("clip_k_plus_1", "Position k + 1 is beyond k: it becomes k."),
+            ("no_clip", "Positions beyond k stay as they are."),
+            ("clip_0_2k_unshifted", "Keys to the left have negative positions, down to -k."),
+            ("upper_clip_only", "Keys far to the left are not clipped."),
+            ("lower_clip_only", "Keys far to the right are not clipped."),
+        ),
+        own=SLIPS["1.2"],
         hints=(
             "Step 2 of lesson 2. Whatever is further than k counts as k, on both sides.",
-            "clip(x, k) = max(-k, min(k, x)), element by element.",
             "np.clip(array, low, high) does both sides at once.",
+            "clip(x, k) = max(-k, min(k, x)), element by element: low is -k, high is k.",
         ),
     ),
     Exercise(
         "1.3", "table row", RIGHT["index"],
+        function="table_row",
         takes=lambda x: {"clipped_position": np.clip(x.j - x.i, -x.k, x.k), "k": x.k},
         gives=row, axes="ij", steps=(formula.index,), situations=(SQUARE, CROSS, SHORT),
         mistakes=("sign_flip", "no_shift", "abs_distance", "abs_distance_row0",
@@ -72,66 +98,42 @@ EXERCISES = (
     ),
     Exercise(
         "1.4", "from lengths to rows", RIGHT["index"],
+        function="table_index",
         takes=lambda x: {**lengths(x), "k": x.k}, gives=row, axes="ij",
         steps=(formula.i, formula.index), situations=(SQUARE, CROSS, OFFSET, SHORT, LONG),
+        retold=SHARED_ROWS,
+        own=SLIPS["1.4"],
         hints=(
             "Steps 1, 2 and 3 in one function: your answers to 1.1, 1.2 and 1.3 in a row.",
-            "Element (i, j) is clip(j - (query_start + i), -k, k) + k.",
             "Call your three functions, each on what the one before returned.",
+            "Element (i, j) is clip(j - (query_start + i), -k, k) + k.",
         ),
     ),
     Exercise(
-        "1.5", "lookup", RIGHT["relative_key"],
+        "1.5", "lookup", "a_ij = table[index_ij]",
+        function="lookup",
         takes=lambda x: {"table": x.relative_key_table, "index": x.index},
         gives=lambda x: seen(x, "relative_key"), axes="ijd",
         steps=(formula.relative_key,), situations=(SQUARE, CROSS, SHORT),
-        own=(
-            Mistake(
-                "index_transposed", {"relative_key": lambda x: x.key_rows[:, x.index.T]}, MISTAKE,
-                wrote="aK_ij = aK[index_ji]",
-                why="The index is read with its axes exchanged: each pair gets the vector of the "
-                    "way back.",
-            ),
-            Mistake(
-                "one_row_for_a_query",
-                {"relative_key": lambda x: x.key_rows[:, x.index[:, :1]]
-                    + np.zeros((1, *x.index.shape, 1))}, MISTAKE,
-                wrote="aK_ij = aK[index_i0]",
-                why="Every key of a query gets the vector of its first key.",
-            ),
-        ),
+        shortened=(("aK_ij = aK[", "a_ij = table["),), own=SLIPS["1.5"],
         hints=(
             "Step 4 of lesson 2: one vector for every pair, shape (query_len, key_len, head_dim).",
-            "a_ij = table[index_ij].",
             "NumPy takes a whole matrix of row numbers between the brackets.",
+            "a_ij = table[index_ij], for all i and j at once.",
         ),
     ),
     Exercise(
-        "1.6", "lookup, a table per head", "aK_hij = aK[h, index_ij]",
+        "1.6", "lookup, a table per head", "a_hij = tables[h, index_ij]",
+        function="lookup_per_head",
         takes=lambda x: {"tables": x.relative_key_table, "index": x.index},
         gives=lambda x: x.relative_key, axes="hijd",
         steps=(formula.relative_key,), situations=PER_HEAD,
-        own=(
-            Mistake(
-                "first_head_for_all",
-                {"relative_key": lambda x: np.broadcast_to(
-                    x.key_rows[0][x.index], (x.num_heads, *x.index.shape, x.head_dim))}, MISTAKE,
-                wrote="aK_hij = aK[0, index_ij]",
-                why="All heads read the first head's table.",
-            ),
-            Mistake(
-                "head_axis_last",
-                {"relative_key": lambda x: x.key_rows[:, x.index].transpose(1, 2, 0, 3)}, MISTAKE,
-                wrote="an array (i, j, h, d)",
-                why="The heads must come first: (h, i, j, d).",
-            ),
-        ),
+        shortened=(("aK_ij = aK[", "a_hij = tables[h, "),), own=SLIPS["1.6"],
         hints=(
             "As 1.5, but `tables` is (num_heads, 2k+1, head_dim) and the result has a head axis "
             "in front.",
-            "a_hij = tables[h, index_ij].",
-            "tables[h][index] for one head; a colon in the first place, tables[:, index], takes "
-            "all heads at once.",
+            "One head is 1.5 again. A colon in a place between the brackets takes all there is.",
+            "a_hij = tables[h, index_ij]: tables[h][index] for one head, tables[:, index] for all.",
         ),
     ),
 )

@@ -35,6 +35,7 @@ def one_head(x):
 EXERCISES = (
     Exercise(
         "3.1", "content output", RIGHT["content_output"],
+        function="content_output",
         takes=names("weights", "value"), gives=names("content_output"), axes="bhid",
         steps=(formula.content_output,), situations=(SQUARE, EQUAL, CROSS, SHORT),
         mistakes=("alpha_transposed", "content_value_missing"),
@@ -55,6 +56,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.2", "relative output", RIGHT["relative_output"],
+        function="relative_output",
         takes=names("weights", "relative_value"), gives=names("relative_output"), axes="bhid",
         steps=(formula.relative_output,), situations=(SQUARE, EQUAL, CROSS, SHORT),
         mistakes=("V_index_transposed", "rel_value_missing", "rel_value_unweighted",
@@ -67,6 +69,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.3", "the double loop, one head", RIGHT["output"],
+        function="double_loop",
         takes=one_head, gives=lambda x: x.output[0, 0], axes="id",
         steps=FORWARD, situations=(SQUARE, EQUAL, SHORT),
         hints=(
@@ -80,6 +83,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.4", "all of it in einsums", RIGHT["output"],
+        function="attention",
         takes=names(*INPUTS, "mask", "query_start"), gives=names("output"), axes="bhid",
         steps=FORWARD,
         situations=(CAUSAL, EQUAL, SQUARE._replace(mask="padding"), CROSS,
@@ -94,6 +98,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.5", "split into heads", layer_formula.RIGHT["heads"],
+        function="split_heads",
         takes=lambda x: {"projected": x.projected[0], "num_heads": x.num_heads},
         gives=lambda x: x.heads[0], axes="bhid", start=start_layer,
         steps=(layer_formula.heads,), situations=LAYERS,
@@ -107,6 +112,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.6", "merge the heads", layer_formula.RIGHT["merged"],
+        function="merge_heads",
         takes=lambda x: {"heads": x.attended}, gives=names("merged"), axes="bid",
         start=start_layer, steps=(layer_formula.merged,), situations=LAYERS,
         mistakes=("merge_without_transpose",),
@@ -127,6 +133,7 @@ EXERCISES = (
     ),
     Exercise(
         "3.7", "the layer", "heads from x W, attention, merged heads W^O",
+        function="layer",
         takes=names(*layer_formula.LAYER_INPUTS, "num_heads", "mask"),
         gives=lambda x: {"output": x.layer_output},
         axes="bio", start=start_layer, steps=layer_formula.LAYER, situations=LAYERS,
