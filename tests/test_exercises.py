@@ -67,6 +67,8 @@ def test_every_mistake_gets_its_own_message_and_no_other(exercise, seed):
             continue
         together = next((group for group in groups if mistake in group), {mistake})
         assert set(answer.mistakes) == together
+        assert re.match(r"\d\.\d not yet[.:] \w", answer.lines[0])
+        assert "prefill_one_row" not in answer.lines[1]
         assert 1 <= len(answer.lines) <= 2
         assert all(0 < len(line) <= WIDTH for line in answer.lines)
         # Two lines, a grid of 4 x 4 with its labels, the arguments.
@@ -271,10 +273,11 @@ def said_to(number, mistake):
     ("2.3", "alpha_without_rel", "You have: q_i . k_j / sqrt(head_dim)",
      "The relative half is missing."),
     ("2.3", "scale_d", "You have: (q_i . k_j + q_i . aK_ij) / head_dim", "The square root is"),
-    ("2.6", "rel_key_missing", "Your scores before the softmax have: q_i . k_j / sqrt(head_dim)",
+    ("2.6", "rel_key_missing", "Your scores: q_i . k_j / sqrt(head_dim)",
      "The relative half is missing."),
-    ("2.6", "no_scale", "Your scores before the softmax have: q_i . k_j + q_i . aK_ij", "Logits"),
-    ("2.6", "mask_ignored", "Your scores", "The mask is not applied."),
+    ("2.6", "no_scale", "Your scores: q_i . k_j + q_i . aK_ij", "Logits"),
+    ("2.6", "mask_ignored", "You have: softmax of scores that were never masked",
+     "The mask is not applied."),
 ])
 def test_a_mistake_is_told_in_the_words_of_the_exercise(number, mistake, first, second):
     told = said_to(number, mistake)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from relpos_np.exercises.exercise import CROSS, LONG, OFFSET, SHORT, SQUARE, Exercise, seen
+from relpos_np.exercises.retold import NO_SIDES, ONE_ROW
 from relpos_np.exercises.slips import SLIPS
 from relpos_np.verify import formula
 from relpos_np.verify.formula import RIGHT
@@ -13,11 +14,6 @@ WIDE = tuple(spec._replace(k=20) for spec in (SQUARE, CROSS, OFFSET, SHORT))
 OTHER_K = (SQUARE._replace(id="far", k=4), SQUARE._replace(id="near", k=1))
 PER_HEAD = tuple(spec._replace(per_head=True) for spec in (SQUARE, CROSS, SHORT))
 
-
-NO_SIDES = ("abs_distance", "Left and right are not told apart: keep the sign.")
-ONE_ROW = "Every query gets the distances of the last query."
-SHARED_ROWS = (("prefill_one_row", ONE_ROW),
-               ("chunk_one_row", f"{ONE_ROW} Only with equal lengths is it right."))
 
 
 def lengths(x):
@@ -45,7 +41,7 @@ EXERCISES = (
         reads=(("absolute_key_index", row), ("absolute_query_index", row)),
         shortened=(("clip(", ""), (", -k, k) + k", ""), ("min(", ""), (", k) + k", ""),
                    (", 2k)", "")),
-        retold=(NO_SIDES, *SHARED_ROWS,
+        retold=(NO_SIDES, *ONE_ROW,
                 ("absolute_query_index", "The query's absolute position in place of a distance.")),
         own=SLIPS["1.1"],
         hints=(
@@ -101,7 +97,7 @@ EXERCISES = (
         function="table_index",
         takes=lambda x: {**lengths(x), "k": x.k}, gives=row, axes="ij",
         steps=(formula.i, formula.index), situations=(SQUARE, CROSS, OFFSET, SHORT, LONG),
-        retold=SHARED_ROWS,
+        retold=ONE_ROW,
         own=SLIPS["1.4"],
         hints=(
             "Steps 1, 2 and 3 in one function: your answers to 1.1, 1.2 and 1.3 in a row.",

@@ -1,5 +1,6 @@
 """Notebook 2: the two halves of the logits, scale, mask, softmax."""
 
+from relpos_np.exercises import retold
 from relpos_np.exercises.exercise import (
     BIG,
     CAUSAL,
@@ -18,12 +19,6 @@ from relpos_np.verify.formula import RIGHT
 
 MASKED = (CAUSAL, PADDING, HIDDEN)
 
-# The catalogue tells some mistakes by the whole attention; here the scores are all there is.
-CONTENT_ONLY = (("softmax(q_i . k_j / sqrt(head_dim)), and the value term added",
-                 "q_i . k_j / sqrt(head_dim)"), ("e_ij = ", ""))
-NO_RELATIVE = "The relative half is missing."
-NO_ROOT = ("scale_d", "The square root is missing, or it was divided twice by sqrt(head_dim).")
-NO_MASK = ("mask_ignored", "The mask is not applied.")
 
 EXERCISES = (
     Exercise(
@@ -69,8 +64,7 @@ EXERCISES = (
         mistakes=("no_scale", "scale_content_only", "scale_rel_only", "scale_d", "scale_seq_len",
                   "multiply_sqrt_d", "scale_twice_content", "alpha_without_rel",
                   "scale_model_dim", "scale_key_len"),
-        shortened=CONTENT_ONLY, retold=(("alpha_without_rel", NO_RELATIVE), NO_ROOT),
-        own=SLIPS["2.3"],
+        shortened=retold.CONTENT_ONLY, retold=retold.SCORES, own=SLIPS["2.3"],
         hints=(
             "Equation (5) has one fraction. What stands above its line?",
             "The fraction divides the whole sum: it needs brackets. math.sqrt is the root.",
@@ -85,7 +79,7 @@ EXERCISES = (
         mistakes=("mask_ignored", "mask_inverted", "mask_times_zero", "mask_one_too_many",
                   "mask_one_too_few", "always_causal"),
         shortened=(("softmax of scores that were never masked", "scaled_logits, not masked"),),
-        retold=(NO_MASK,), own=SLIPS["2.4"],
+        retold=retold.SCORES, own=SLIPS["2.4"],
         hints=(
             "mask is True where a query may attend. What must a score be so that its weight is 0?",
             "np.where(condition, if_true, if_false) broadcasts all three. s[~mask] does not "
@@ -118,10 +112,7 @@ EXERCISES = (
                formula.scores, formula.weights),
         situations=(CAUSAL, PADDING, HIDDEN,
                     CROSS._replace(mask="causal"), BIG._replace(mask="causal")),
-        shortened=CONTENT_ONLY,
-        retold=(("rel_key_missing", NO_RELATIVE), ("alpha_without_rel", NO_RELATIVE), NO_ROOT,
-                NO_MASK),
-        own=SLIPS["2.6"],
+        shortened=retold.CONTENT_ONLY, retold=retold.SCORES, own=SLIPS["2.6"],
         hints=(
             "Equation (4) and the softmax: your answers to 2.1 to 2.5 in a row.",
             "Call your five functions; head_dim is query.shape[-1].",

@@ -1,5 +1,6 @@
 """Notebook 3: the value term, from the double loop to einsum, heads."""
 
+from relpos_np.exercises import retold
 from relpos_np.exercises.exercise import (
     BIG,
     CAUSAL,
@@ -72,6 +73,7 @@ EXERCISES = (
         function="double_loop",
         takes=one_head, gives=lambda x: x.output[0, 0], axes="id",
         steps=FORWARD, situations=(SQUARE, EQUAL, SHORT),
+        shortened=retold.CONTENT_ONLY, retold=(*retold.ONE_ROW, *retold.SCORES),
         hints=(
             "Lesson 3. Outer loop over i, inner over j: first all scores of row i, then its "
             "softmax, then the sum over j.",
@@ -88,6 +90,7 @@ EXERCISES = (
         steps=FORWARD,
         situations=(CAUSAL, EQUAL, SQUARE._replace(mask="padding"), CROSS,
                     OFFSET, SHORT, BIG, LONG),
+        shortened=retold.CONTENT_ONLY, retold=(*retold.ONE_ROW, *retold.SCORES),
         hints=(
             "Lesson 4, and notebooks 1 to 3: index, lookup, two logits, scale, mask, softmax, two "
             "outputs. mask may be None.",

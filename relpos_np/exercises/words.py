@@ -4,7 +4,7 @@ import inspect
 import re
 
 WIDTH = 110
-SCORES = ("content_logits", "relative_logits", "scaled_logits", "scores")  # steps of equation (5)
+LOGITS = ("content_logits", "relative_logits", "scaled_logits")  # the steps of equation (5)
 
 
 def two_lines(first, second):
@@ -41,9 +41,8 @@ def known(exercise, entries):
 
 def have(exercise, entry):
     """What the formula of a mistake is to the student who wrote more than this step."""
-    only_scores = exercise.steps[-1].__name__ in SCORES
-    return "You have" if only_scores or entry.stage not in SCORES else (
-        "Your scores before the softmax have")
+    asks_more = exercise.steps[-1].__name__ not in LOGITS
+    return "Your scores" if asks_more and entry.stage in LOGITS else "You have"
 
 
 def known_here(exercise, entries):
