@@ -16,6 +16,7 @@ class Difference(NamedTuple):
     got: float
     expected: float
     ratio: float  # worst |got - expected| / tolerance
+    shapes: tuple = ()  # got and expected, if they differ
 
 
 def tolerance(condition, dtype):
@@ -49,7 +50,8 @@ def compare(case_id, name, got, expected, condition, dtype):
     True
     """
     if np.shape(got) != expected.shape:
-        return Difference(case_id, name, expected.size, expected.size, (), np.nan, np.nan, np.inf)
+        return Difference(case_id, name, expected.size, expected.size, (), np.nan, np.nan, np.inf,
+                          (np.shape(got), expected.shape))
     ratio = error_ratio(got, expected, tolerance(condition, dtype))
     if ratio.size == 0 or ratio.max() <= 1:
         return None

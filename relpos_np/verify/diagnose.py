@@ -12,12 +12,12 @@ from relpos_np.verify.findings import (
     RIGHT,
     entry_finding,
     hidden_rows_finding,
-    only_float32,
     said,
 )
 from relpos_np.verify.match import gradients_fit, matching, matching_pairs
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER
 from relpos_np.verify.mistakes.mistake import Mistake
+from relpos_np.verify.nearly import epsilon_findings, float32_findings
 from relpos_np.verify.report import UNKNOWN, Finding, gravest
 
 # The formula itself, to be matched with the other habits for rows that may attend to nothing.
@@ -48,23 +48,29 @@ def output_findings(runs, dtype):
     wrong = [run for run in answered if run.raised or output_ratio(run, precision(run, dtype)) > 1]
     if not wrong or not any(run.stages for run in runs):
         return [], set()
-    for trial in dict.fromkeys((np.dtype(dtype), np.dtype(np.float32))):
-        if trial.itemsize > np.dtype(dtype).itemsize:
-            break
-        lower = trial != dtype
-        if lower and not any(run.raised or output_ratio(run, trial) > 1 for run in answered):
-            return [only_float32(wrong)], set()
-        found, explained = named(answered, trial)
-        if found and lower and not found[0].name.startswith("hidden_rows"):
-            note = "and to float32 precision only: some step is computed in float32"
-            found = [finding._replace(lines=(*finding.lines, note)) for finding in found]
-        if found:
-            return found, explained
     comparable = [run for run in wrong if run.stages
                   and run.stages["output"].shape == run.case.expected["output"].shape]
+    found, explained = named(answered, dtype)
+    if not found and comparable:
+        found = epsilon_findings(answered, comparable, dtype)
+    if not found and np.dtype(dtype) == np.float64:
+        found, explained = with_float32_inside(answered, comparable)
+    if found:
+        return found, explained
     if not comparable:
         return [], set()  # the breach of the contract says it all
     return pairs_found(answered, comparable, dtype) or [unknown(comparable, dtype)], set()
+
+
+def with_float32_inside(runs, comparable):
+    """What explains the outputs of float64 inputs to float32 precision, if something does."""
+    found = float32_findings(runs, comparable) if comparable else []
+    if found:
+        return found, set()
+    found, explained = named(runs, np.float32)
+    note = "and to float32 precision only: some step is computed in float32"
+    return [finding if finding.name.startswith("hidden_rows")
+            else finding._replace(lines=(*finding.lines, note)) for finding in found], explained
 
 
 def precision(run, dtype):
@@ -83,8 +89,9 @@ def named(runs, dtype):
     are left aside: first those that gave something, then those that raised as well.
     """
     habit = matching([NOTHING_CHANGED], runs, dtype)
-    if habit:
-        return [hidden_rows_finding(habit[0][1])], set()
+    if habit:  # with our own habit nothing is wrong that could be told from roundings
+        habit = habit[0][1]
+        return [hidden_rows_finding(habit)] if habit != "zeros" else [], set()
     raised = [run for run in runs if run.raised]
     kinds = {tag for run in raised for tag in run.case.tags}
     usable = [run for run in runs if run.raised or not kinds & {*run.case.tags}]

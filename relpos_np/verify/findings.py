@@ -25,7 +25,7 @@ def contract_findings(runs):
 
 def entry_finding(entry, habit="zeros"):
     """What the catalogue has to say about an entry."""
-    lines = [f"written:  {entry.wrote}", f"right:    {RIGHT[entry.stage]}", entry.why]
+    lines = [f"yours:    {entry.wrote}", f"right:    {RIGHT[entry.stage]}", entry.why]
     if entry.repair:
         lines.append(f"{entry.repair_label}  {entry.repair}")
     if entry.seen_in:
@@ -37,7 +37,7 @@ def entry_finding(entry, habit="zeros"):
 
 def hidden_rows_finding(habit):
     return Finding("CONVENTION", f"hidden_rows_{habit}", (
-        hidden_rows.ABOUT[habit], "here:     zeros", f"convert:  {hidden_rows.REPAIR}"))
+        hidden_rows.ABOUT[habit], "expected: zeros", f"convert:  {hidden_rows.REPAIR}"))
 
 
 def only_float32(wrong):
@@ -48,6 +48,11 @@ def only_float32(wrong):
 
 def said(difference):
     """A difference in one line."""
+    if difference.shapes:
+        return "has shape {}, expected {}".format(*difference.shapes)
     place = ", ".join(map(str, difference.index))
-    return (f"[{place}] is {difference.got:.9g}, right {difference.expected:.9g} "
+    error = abs(difference.got - difference.expected)
+    # Digits that are the same in both would hide how little it is.
+    little = f", off by {error:.1e}" if error < 1e-4 * abs(difference.expected) else ""
+    return (f"[{place}] is {difference.got:.9g}, right {difference.expected:.9g}{little} "
             f"({difference.count} of {difference.size} elements differ)")

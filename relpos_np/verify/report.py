@@ -137,7 +137,7 @@ class Report(NamedTuple):
 
 def wrapped(line, width=96):
     """A line of a finding, indented; prose is wrapped, code and matrices are not."""
-    code = line.startswith(("written:", "right:", "convert:", "mend:", " "))
+    code = line.startswith(("yours:", "right:", "convert:", "mend:", " "))
     if code or len(line) + 2 <= width:
         return f"  {line}"
     return textwrap.fill(line, width, initial_indent="  ", subsequent_indent="  ",

@@ -9,10 +9,12 @@ EXPLANATIONS = {
     "inputs_changed": "An argument was written to (query *= scale): the caller's array is spoilt.",
     "not_deterministic": "Two calls with the same inputs differ: dropout left on in evaluation, "
                          "a buffer not cleared, or memory read before it was written.",
-    "strided_inputs": "A transposed view is read as if it were contiguous: np.ascontiguousarray "
-                      "at the door.",
+    "strided_inputs": "A transposed view is read as if it were contiguous: call "
+                      "np.ascontiguousarray on each argument first.",
     "raises": "An exception. k = 0, one position, and unequal lengths are where ports crash.",
     "gradients_raises": "The gradient function raised an exception; the output was there.",
+    "gradients_wrong_dtype": "A gradient has another dtype than the inputs, as for wrong_dtype.",
+    "gradients_inputs_changed": "The gradient function wrote to an argument (grad_output *= 2).",
     "gradients_not_deterministic": "Two calls of the gradient function differ, often by the "
                                    "factor 2: a buffer is added to and never cleared.",
     "gradients_hangs": "The gradient function gave no answer within the time limit.",
@@ -24,6 +26,7 @@ EXPLANATIONS = {
     "hidden_rows_nan": "A row that may attend to nothing gives NaN: 0/0 after an additive -inf.",
     "hidden_rows_uniform": "A row that may attend to nothing averages over all keys: a finite "
                            "mask fill such as -1e9.",
+    "softmax_epsilon": "exp / (sum exp + epsilon): the weights of a query add up to less than 1.",
     "hidden_rows_unmasked": "A row that may attend to nothing attends as if unmasked: a finite "
                             "number was added to the scores.",
 }
