@@ -23,11 +23,12 @@ MEANINGS = (
 
 def meaning(error, function):
     """The error's message, or in its place what it means, where that is known."""
+    names = getattr(function, "__globals__", {})
     message = str(error).splitlines()[0] if str(error) else "no message"
     for pattern, sentence in MEANINGS:
         found = re.search(pattern, message)
         # A variable without a value clashes with a function only if there is one of its name.
-        if found and all(name in function.__globals__ for name in found.groups()):
+        if found and all(name in names for name in found.groups()):
             return found.expand(sentence)
     return message
 
