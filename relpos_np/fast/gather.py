@@ -60,7 +60,8 @@ gather_backward = by_row_backward
 
 def take_by_index(by_row, flat_index):
     """``out[i, j] = by_row[i, index_ij]``: (b, h, i, r) to (b, h, i, j)."""
-    return by_row.reshape(*by_row.shape[:2], -1).take(flat_index, axis=-1)
+    batch, num_heads, query_len, num_rows = by_row.shape
+    return by_row.reshape(batch, num_heads, query_len * num_rows).take(flat_index, axis=-1)
 
 
 def sum_by_index(by_pair, flat_index, num_rows):

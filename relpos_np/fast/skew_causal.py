@@ -21,6 +21,7 @@ from relpos_np import validate
 from relpos_np.fast.by_row import by_row_backward, by_row_forward
 from relpos_np.fast.runs import sum_runs
 from relpos_np.fast.window import rows_of_distances, table_rows
+from relpos_np.positions import first_query_position
 
 
 def skew_causal_forward(
@@ -68,10 +69,11 @@ skew_causal_backward = by_row_backward
 
 def refuse_the_right(query_len, key_len, mask, query_start):
     """Raise unless row i is position i and no query sees a key to its right."""
-    if query_len != key_len or query_start not in (None, 0):
+    first = first_query_position(query_len, key_len, query_start)
+    if query_len != key_len or first != 0:
         raise ValueError(
             f"the causal skew needs query i at position i, got {query_len} queries, {key_len} keys "
-            f"and query_start {query_start}: use skew_forward"
+            f"and query_start {first}: use skew_forward"
         )
     right = ~np.tri(query_len, dtype=bool)
     if query_len > 1 and (mask is None or np.any(mask & right)):
