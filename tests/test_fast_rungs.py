@@ -17,7 +17,7 @@ ANALYTIC = {
 }
 ANY_MASK = {**ANALYTIC, "tiled": (fast.tiled_forward, fast.tiled_backward)}
 del ANY_MASK["skew_causal"]
-TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
+TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5, np.float16: 5e-3}
 
 
 def assert_like_einsum(rung, inputs, unit=1.0, seed=0, **options):
@@ -104,6 +104,58 @@ def test_single_precision_in_gives_single_precision_out(rung):
     inputs = random_inputs(np.random.default_rng(5), query_len=40, k=3, dtype=np.float32)
     assert_like_einsum(rung, inputs)
     assert_like_einsum(rung, inputs, mask=np.tri(40, dtype=bool))
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0])
+def test_half_precision_loses_no_more_than_its_digits(rung, size):
+    rng = np.random.default_rng(15)
+    inputs = random_inputs(rng, batch=1, num_heads=2, query_len=200, k=16, dtype=np.float16)
+    inputs["query"] *= np.float16(size)
+    assert_like_einsum(rung, inputs)
+    assert_like_einsum(rung, inputs, mask=np.tri(200, dtype=bool))
+
+
+@pytest.mark.parametrize("swapped", [">f8", "<f8", ">f4", "<f4", ">f2", "<f2"])
+def test_another_byte_order_goes_in_and_the_machines_own_comes_out(rung, swapped):
+    dtype = np.dtype(swapped)
+    inputs = random_inputs(np.random.default_rng(16), query_len=9, dtype=dtype)
+    output, cache = rung[0](**inputs)
+    expected, expected_cache = rung[0](**{
+        name: array.astype(dtype.type) for name, array in inputs.items()
+    })
+    grads = rung[1](np.cos(output).astype(dtype), cache)
+    expected_grads = rung[1](np.cos(output), expected_cache)
+    for got, want in zip((output, *grads), (expected, *expected_grads), strict=True):
+        assert got.dtype == dtype.type
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", [*ANY_MASK, "skew_causal"])
+@pytest.mark.parametrize("per_head", [False, True], ids=["shared", "per head"])
+@pytest.mark.parametrize("length", [0, 5, 150])
+@pytest.mark.parametrize(("batch", "num_heads"), [(0, 3), (2, 0), (0, 0)])
+def test_no_batch_and_no_heads_are_empty_not_an_error(name, batch, num_heads, length, per_head):
+    inputs = random_inputs(
+        np.random.default_rng(17), batch=batch, num_heads=num_heads, query_len=length,
+        per_head=per_head,
+    )
+    rung = {**ANALYTIC, **ANY_MASK}[name]
+    assert_like_einsum(rung, inputs, mask=np.tri(length, dtype=bool))
+    assert_like_einsum(rung, inputs, mask=np.tri(length, dtype=bool) & np.ones(
+        (batch, num_heads, length, length), dtype=bool))
+
+
+@pytest.mark.parametrize("name", [*ANY_MASK, "skew_causal"])
+@pytest.mark.parametrize("query_start", [1.0, 0.0, True, False, "0"])
+def test_a_query_start_that_is_no_integer_is_refused_as_by_the_einsum_form(name, query_start):
+    forward, _ = {**ANALYTIC, **ANY_MASK}[name]
+    inputs = random_inputs(np.random.default_rng(18))
+    options = {"mask": np.tri(7, dtype=bool), "query_start": query_start}
+    with pytest.raises(TypeError) as expected:
+        attention_forward(**inputs, **options)
+    with pytest.raises(TypeError) as refused:
+        forward(**inputs, **options)
+    assert str(refused.value) == str(expected.value)
 
 
 def test_huge_logits_do_not_overflow(rung):

@@ -8,7 +8,7 @@ import pytest
 from inputs import random_inputs, random_mask
 from test_fast_rungs import assert_like_einsum
 
-from relpos_np import fast
+from relpos_np import attention_forward, fast
 from relpos_np.fast import exponential, plan, threads
 from relpos_np.fast.bands import collect, make_distances, spread, views_of
 from relpos_np.fast.tiles import make_tiles
@@ -75,6 +75,61 @@ def test_a_hidden_pair_with_the_largest_logit_does_not_overflow(small_tiles):
     inputs["key"][:, :, 15:] *= 1e4
     mask = np.arange(20) < 15
     assert_like_einsum(TILED, inputs, unit=1e4, mask=mask)
+
+
+@pytest.mark.parametrize("size", [3.0, 10.0, 100.0])
+def test_half_precision_is_computed_in_single(small_tiles, size):
+    """Exponentials, their sums and the sums of values: all would end at 65504."""
+    inputs = random_inputs(np.random.default_rng(16), query_len=300, k=5, dtype=np.float16)
+    inputs["query"] *= np.float16(size)
+    assert_like_einsum(TILED, inputs, unit=size)
+    inputs["value"] += np.float16(300)
+    output, _ = fast.tiled_forward(**inputs)
+    exact, _ = attention_forward(**{name: x.astype(np.float64) for name, x in inputs.items()})
+    np.testing.assert_allclose(output, exact, rtol=2**-10)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [3, 4])
+def test_a_row_of_the_key_table_that_no_query_may_see_does_not_spread(small_tiles, row, wrong):
+    inputs = random_inputs(np.random.default_rng(13), query_len=30, k=2)
+    causal = np.tri(30, dtype=bool)
+    expected, _ = fast.tiled_forward(**inputs, mask=causal)
+    inputs["relative_key_table"][row] = wrong
+    with np.errstate(invalid="ignore"):  # infinity minus infinity, at hidden pairs
+        output, _ = fast.tiled_forward(**inputs, mask=causal)
+        seen, _ = fast.tiled_forward(**inputs)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
+    assert np.isnan(seen[:, :, :-2]).all(), "a query that sees the row"
+
+
+@pytest.mark.parametrize("name", ["relative_key_table", "relative_value_table"])
+def test_row_0_of_a_table_reaches_every_query_as_the_docstring_says(small_tiles, name):
+    inputs = random_inputs(np.random.default_rng(14), query_len=30, k=40)  # no distance reads it
+    inputs[name][0] = np.nan
+    output, _ = fast.tiled_forward(**inputs)
+    assert np.isnan(output).all()
+    assert np.isfinite(attention_forward(**inputs)[0]).all()
+
+
+def test_a_row_of_the_value_table_reaches_its_block_as_the_docstring_says(small_tiles):
+    inputs = random_inputs(np.random.default_rng(15), query_len=30, k=40)
+    inputs["relative_value_table"][40 + 29] = np.nan  # the first query and the last key
+    for forward, queries in ((fast.tiled_forward, 8), (attention_forward, 1)):
+        output, _ = forward(**inputs)
+        assert np.isnan(output[:, :, :queries]).all()
+        assert np.isfinite(output[:, :, queries:]).all()
+
+
+@pytest.mark.parametrize("name", ["key", "value"])
+def test_keys_after_the_last_seen_one_are_not_read_as_the_docstring_says(small_tiles, name):
+    inputs = random_inputs(np.random.default_rng(15), query_len=30)
+    padding = np.arange(30) < 25
+    expected, _ = fast.tiled_forward(**inputs, mask=padding)
+    inputs[name][:, :, 25:] = np.nan
+    output, _ = fast.tiled_forward(**inputs, mask=padding)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
+    assert np.isnan(attention_forward(**inputs, mask=padding)[0]).any() == (name == "value")
 
 
 def test_inputs_in_any_memory_order():

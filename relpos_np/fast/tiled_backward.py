@@ -12,6 +12,7 @@ import numpy as np
 from relpos_np import validate
 from relpos_np.attention_backward import AttentionGrads
 from relpos_np.fast.plan import heads_of, make_plan
+from relpos_np.fast.precision import in_working_precision
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
 from relpos_np.fast.tiled_forward import only_keys
@@ -46,9 +47,9 @@ def tiled_backward(grad_output, cache):
         If `grad_output` does not have the shape of the output.
     """
     validate.gradient_like("grad_output", grad_output, "output", cache.output)
-    query, key, value, key_table, value_table = cache[:5]
+    query, key, value, key_table, value_table = in_working_precision(*cache[:5])
     grad_output = grad_output.astype(query.dtype, copy=False)
-    plan = make_plan(*cache[:7])
+    plan = make_plan(query, key, value, key_table, value_table, cache.mask, cache.query_start)
     zeros = functools.partial(np.zeros, dtype=query.dtype)
     grads = AttentionGrads(
         query=zeros(query.shape), key=zeros(key.shape), value=zeros(value.shape),
@@ -69,10 +70,12 @@ def tiled_backward(grad_output, cache):
             )
 
     run_shares(work, plan.jobs)
-    return grads._replace(
+    grads = grads._replace(
         relative_key_table=sum_like(grads.relative_key_table, key_table),
         relative_value_table=sum_like(grads.relative_value_table, value_table),
     )
+    dtype = cache.query.dtype.type
+    return AttentionGrads(*(g if g is None else g.astype(dtype, copy=False) for g in grads))
 
 
 def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):

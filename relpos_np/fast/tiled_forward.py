@@ -2,7 +2,8 @@
 
 The logits of a block of queries live in a small array that stays in the cache and is used again
 for the next block: product, distances, exponential, product. This file is the algorithm; its
-parts, in order: tiles, bands, virtual_tokens, exponential, visible, scratch, plan, threads.
+parts, in order: tiles, bands, virtual_tokens, exponential, visible, scratch, plan, threads,
+precision.
 """
 
 import math
@@ -13,6 +14,7 @@ import numpy as np
 from relpos_np import validate
 from relpos_np.fast.bands import collect
 from relpos_np.fast.plan import heads_of, make_plan
+from relpos_np.fast.precision import in_working_precision
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
 from relpos_np.fast.virtual_tokens import (
@@ -60,6 +62,12 @@ def tiled_forward(
     ValueError, TypeError
         As `attention_forward` does.
 
+    Notes
+    -----
+    NaN and infinity spread by blocks of queries, unlike in `attention_forward`: keys and values
+    after the last key that a block may see are not read; a row of the value table reaches every
+    query of a block that reads it; and row 0 of a table, subtracted from all rows, every query.
+
     Examples
     --------
     >>> zeros, value = np.zeros((1, 1, 2, 1)), np.array([[[[1.0], [3.0]]]])
@@ -67,9 +75,10 @@ def tiled_forward(
     array([[[[ 7.],
              [-3.]]]])
     """
-    validate.attention_inputs(query, key, value, relative_key_table, relative_value_table, mask)
-    refuse_complex(query, key, value, relative_key_table, relative_value_table)
-    plan = make_plan(query, key, value, relative_key_table, relative_value_table, mask, query_start)
+    arguments = query, key, value, relative_key_table, relative_value_table
+    validate.attention_inputs(*arguments, mask)
+    query, key, value, *tables = in_working_precision(*arguments)
+    plan = make_plan(query, key, value, *tables, mask, query_start)
     output = np.empty((*query.shape[:3], value.shape[3]), dtype=query.dtype)
     log_sum = np.empty(query.shape[:3], dtype=query.dtype)
 
@@ -80,10 +89,9 @@ def tiled_forward(
             forward_heads(plan, heads, scratch, output[job], log_sum[job])
 
     run_shares(work, plan.jobs)
+    output = output.astype(arguments[0].dtype.type, copy=False)
     return output, TiledCache(
-        query=query, key=key, value=value,
-        relative_key_table=relative_key_table, relative_value_table=relative_value_table,
-        mask=mask, query_start=query_start, log_sum=log_sum, output=output,
+        *arguments, mask=mask, query_start=query_start, log_sum=log_sum, output=output
     )
 
 
@@ -138,12 +146,3 @@ def only_keys(logits, mask, tile, visible):
     """Set the logits of virtual tokens and of hidden keys to minus infinity, in place."""
     logits[:, :, : tile.num_rows] = -np.inf
     set_hidden(logits, mask, tile, visible, -np.inf)
-
-
-def refuse_complex(*arrays):
-    """Raise a TypeError that names the rung to use for the complex step."""
-    if any(np.iscomplexobj(array) for array in arrays):
-        raise TypeError(
-            "tiled takes real numbers: its maximum and its arrays used again are not for complex "
-            "ones; gather_forward takes both"
-        )

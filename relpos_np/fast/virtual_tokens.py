@@ -133,7 +133,10 @@ def products(vectors, tokens, tile, stop, out, scratch):
     """
     columns = tokens.array[:, :, of_tile(tokens, tile, stop)]
     out = cut(out, len(vectors), tile.num_queries, columns.shape[2])
-    np.matmul(vectors[:, tile.queries], columns, out=out)
+    # With no key of the right tail only zeros meet the last component, q_i . w_k: leave it out,
+    # lest a NaN in a row that no query of the tile sees come in as 0 times NaN.
+    used = vectors.shape[2] - (stop <= tile.right)
+    np.matmul(vectors[:, tile.queries, :used], columns[:, :used], out=out)
     if tokens.has_rows:
         spread(out, tile, stop, scratch)
     return out
