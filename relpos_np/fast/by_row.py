@@ -1,4 +1,4 @@
-"""What gather, skew and strided share: a number per pair, never a vector per pair.
+"""What gather and the two skews share: a number per pair, never a vector per pair.
 
 ``attention_forward`` looks up a vector a_ij for every pair: (query_len, key_len, head_dim) numbers,
 read once for the logits and once for the values. But those vectors are only R table rows, again

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.introspect import opt_func_info
 
-# With all logits within +-27 (2^39) no sum of exponentials overflows, and no weight vanishes.
+# With all logits within +-27 no weight vanishes, and exponentials up to 2^39 leave float32, which
+# ends at 2^128, room for the number of keys and the size of the values.
 SAFE_LOGIT = 27.0
 
 

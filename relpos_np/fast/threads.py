@@ -1,4 +1,4 @@
-"""Tiled, part 6: one thread per share of the heads, each with BLAS on one thread.
+"""Tiled, part 8: one thread per share of the heads, each with BLAS on one thread.
 
 Heads have nothing to do with each other, and NumPy lets go of the interpreter lock inside
 products and exponentials, so heads can run side by side. Then BLAS must not start threads of its
@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-# (get, set) of the libraries that NumPy is built with: OpenBLAS as in the wheels from PyPI, as
-# elsewhere, and MKL.
+# (get, set) of the libraries that NumPy is built with: OpenBLAS by its names in the wheels from
+# PyPI and by those elsewhere, and MKL.
 FUNCTIONS = (
     ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
     ("scipy_openblas_get_num_threads", "scipy_openblas_set_num_threads"),
@@ -31,7 +31,7 @@ FUNCTIONS = (
 def blas_functions():
     """The library's own functions (get, set) for its number of threads, or None."""
     try:
-        # What this file of NumPy's was linked with can be asked through it.
+        # Through this file of NumPy's the functions of the library it is linked with are found.
         library = ctypes.CDLL(sys.modules["numpy._core._multiarray_umath"].__file__)
     except (KeyError, AttributeError, OSError):
         return None

@@ -12,7 +12,7 @@ def table_rows(relative_key_table, relative_value_table):
 
 
 def rows_of_distances(query_len, key_len, query_start, num_rows):
-    """The table row of every distance, nearest the last query's past first.
+    """The table row of every distance that occurs, from the past to the future.
 
     Parameters
     ----------
