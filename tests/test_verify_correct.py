@@ -178,4 +178,83 @@ def test_a_port_without_tables_per_head_passes_and_says_so():
 
     report = verify(shared_only)
     report.assert_ok()
-    assert "it refused: ValueError: tables are shared here" in str(report)
+    assert "optional, and it raised ValueError: tables are shared here" in str(report)
+
+
+class Module:
+    """Called as a torch module is: through a method that takes anything."""
+
+    def __call__(self, *arrays, **options):
+        return self.forward(*arrays, **options)
+
+    def forward(self, q, k, v, aK, aV, key_padding_mask=None, need_weights=False, attn_mask=None):
+        start = k.shape[2] - q.shape[2]
+        return reference(q, k, v, aK, aV, mask=attn_mask, query_start=start)[0]
+
+
+def undisclosed(function):
+    """Decorated without functools.wraps: what it takes can only be found by trying."""
+    def inner(*arrays, **options):
+        return function(*arrays, **options)
+
+    return inner
+
+
+@undisclosed
+def mask_by_position(q, k, v, aK, aV, visible=None):
+    return reference(q, k, v, aK, aV, mask=visible, query_start=k.shape[2] - q.shape[2])[0]
+
+
+@undisclosed
+def mask_by_another_name(q, k, v, aK, aV, scale=None, *, attn_mask, query_start):
+    return reference(q, k, v, aK, aV, mask=attn_mask, query_start=query_start)[0]
+
+
+def options_that_are_passed_on(q, k, v, aK, aV, mask=None, **options):
+    return Module()(q, k, v, aK, aV, attn_mask=mask, **options)
+
+
+def two_masks(q, k, v, aK, aV, use_mask_cache=False, mask=None):
+    return reference(q, k, v, aK, aV, mask=mask, query_start=k.shape[2] - q.shape[2])[0]
+
+
+def readme_names_in_another_order(
+    relative_value_table, relative_key_table, value, key, query, mask=None, query_start=None,
+):
+    return reference(query, key, value, relative_key_table, relative_value_table, mask=mask,
+                     query_start=query_start)[0]
+
+
+def readme_names_by_keyword(*, query, key, value, relative_key_table, relative_value_table, mask,
+                            query_start):
+    return readme_names_in_another_order(
+        relative_value_table, relative_key_table, value, key, query, mask, query_start)
+
+
+@pytest.mark.parametrize("candidate", [
+    Module(), mask_by_position, mask_by_another_name, options_that_are_passed_on, two_masks,
+    readme_names_in_another_order, readme_names_by_keyword,
+], ids=lambda value: getattr(value, "__name__", "Module"))
+def test_right_code_is_called_the_way_it_wants_to_be(candidate):
+    report = verify(candidate)
+    report.assert_ok()
+    assert any(case.id == "causal" and case.status == "pass" for case in report.cases)
+
+
+def test_gradients_by_the_names_of_the_readme_pass():
+    def grads(relative_value_table, relative_key_table, value, key, query, mask, query_start,
+              grad_output):
+        return reference_grads(grad_output, query, key, value, relative_key_table,
+                               relative_value_table, mask=mask, query_start=query_start)
+
+    report = verify(reference, grads=grads)
+    report.assert_ok()
+    assert "grads=" not in str(report)
+
+
+def test_the_parameter_that_was_given_the_mask_is_named_if_it_had_to_be_guessed():
+    def one_left(q, k, v, aK, aV, scale=None):
+        return reference(q, k, v, aK, aV, query_start=k.shape[2] - q.shape[2])[0]
+
+    assert "the mask was given to the parameter 'scale'" in str(verify(one_left))
+    assert "the mask was given" not in str(verify(two_masks))

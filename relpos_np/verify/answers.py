@@ -1,6 +1,7 @@
 """What a candidate or its gradient function returned, as NumPy arrays by name."""
 
 import contextlib
+import inspect
 
 import numpy as np
 
@@ -48,11 +49,13 @@ def as_gradients(answer, inputs):
         extra = answer[len(inputs):]
         # The mask may have a gradient as long as it is None.
         if len(answer) < len(inputs) or any(grad is not None for grad in extra):
-            raise Refused(f"{len(answer)} gradients for the inputs {[*inputs]}")
+            raise Refused(f"it returned {len(answer)} gradients, expected {len(inputs)}: "
+                          f"{', '.join(inputs)}")
         answer = dict(zip(inputs, answer, strict=False))
     unknown = set(answer) - set(inputs)
     if unknown:
-        raise Refused(f"gradients named {sorted(unknown)}; the inputs are {[*inputs]}")
+        raise Refused(f"unknown gradient name {', '.join(map(repr, sorted(unknown)))}; use "
+                      f"{', '.join(inputs)}")
     return {name: as_array(grad, f"the gradient of {name}") for name, grad in answer.items()
             if grad is not None and inputs[name] is not None}
 
@@ -63,10 +66,19 @@ def as_array(value, what):
         kind = type(value).__name__
         raise Refused(f"{what} is a {kind} that requires grad: return output.detach().numpy(), "
                       f"or say framework='torch'")
+    if value is None:
+        raise Refused("it returned None: is a return missing?" if what == "the output" else
+                      f"{what} is None")
+    if inspect.isgenerator(value) or inspect.iscoroutine(value):
+        value.close()
+        raise Refused(f"it returned a {type(value).__name__}: make it a plain function, without "
+                      f"yield and async")
     if isinstance(value, list | tuple) or not hasattr(value, "__array__"):
         raise Refused(f"{what} is a {type(value).__name__}, not an array: "
                       f"return np.asarray(output)")
     array = np.array(value)
     if not np.issubdtype(array.dtype, np.number):
         raise Refused(f"{what} has dtype {array.dtype}, which holds no numbers")
+    if array.dtype.kind == "c":
+        raise Refused(f"{what} has dtype {array.dtype}: return output.real")
     return array

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from relpos_np.verify.one_line import one_line
+
 POSITIONAL = "the next positional argument"
+MASK_NAMES = ("mask", "attn_mask", "attention_mask")
 
 
 def load_candidate(name):
@@ -45,7 +48,13 @@ def load_file(path):
     name = f"candidate_{path.stem}"  # so that torch.py, say, does not hide the real one
     spec = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    imported(str(path), lambda: spec.loader.exec_module(module))
+    try:
+        imported(str(path), lambda: spec.loader.exec_module(module))
+    except ValueError as error:
+        if "relative import" not in str(error):
+            raise
+        dotted = ".".join(path.resolve().with_suffix("").parts[-2:])
+        raise ValueError(f"{error}; write {dotted}:FUNCTION, from the folder above") from error
     return module
 
 
@@ -59,10 +68,8 @@ def imported(place, load):
     """What `load` returns; its exceptions, whatever they are, as a ValueError."""
     try:
         return load()
-    except (Exception, SystemExit) as error:
-        raise ValueError(
-            f"{place} could not be imported: {type(error).__name__}: {error}"
-        ) from error
+    except BaseException as error:  # SystemExit and KeyboardInterrupt too
+        raise ValueError(f"{place} could not be imported: {one_line(error)}") from error
 
 
 def bind(candidate, case, dtype, first=()):
@@ -104,11 +111,20 @@ def mask_shape(case):
 
 
 def parameters_of(function):
-    """The parameters of a function, or None if it does not tell (compiled code may not)."""
+    """The parameters of a function, or None if it does not tell (compiled code may not).
+
+    An object that is called with anything and has a method `forward`, as a torch module is,
+    passes it all on to that.
+    """
     try:
-        return [*inspect.signature(function).parameters.values()]
+        parameters = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
         return None
+    anything = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    forward = getattr(function, "forward", None)
+    if callable(forward) and all(p.kind in anything for p in parameters):
+        return parameters_of(forward)
+    return parameters
 
 
 def takes(function, name):
@@ -120,7 +136,8 @@ def takes(function, name):
 def mask_parameter(function, count):
     """Name of the parameter that takes the mask, `POSITIONAL`, or "" if there is none.
 
-    It is one whose name contains "mask", else the first one left after `count` arrays.
+    It is one of `MASK_NAMES`, else one whose name contains "mask", else the first one left after
+    `count` arrays.
 
     Examples
     --------
@@ -135,13 +152,24 @@ def mask_parameter(function, count):
     kinds = inspect.Parameter
     named = [p.name for p in parameters if "mask" in p.name and p.kind != kinds.POSITIONAL_ONLY]
     if named:
-        return named[0]
+        return next((name for name in MASK_NAMES if name in named), named[0])
     if any(p.kind == kinds.VAR_POSITIONAL for p in parameters):
         return POSITIONAL
     left = [p for p in parameters if p.kind in (kinds.POSITIONAL_ONLY,
                                                 kinds.POSITIONAL_OR_KEYWORD)][count:]
     left = [p for p in left if p.name not in ("query_start", "num_heads")]
     return POSITIONAL if left else ""
+
+
+def guessed_mask(candidate, count):
+    """In words, which parameter was given the mask, "" if its name leaves no doubt."""
+    name = mask_parameter(candidate, count)
+    if name == POSITIONAL:
+        parameters = parameters_of(candidate) or ()
+        name = parameters[count].name if len(parameters) > count else ""
+    if not name or name in (*MASK_NAMES, "args", "arrays"):
+        return ""
+    return f"the mask was given to the parameter {name!r}"
 
 
 def not_for(candidate, case):

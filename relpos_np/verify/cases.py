@@ -88,11 +88,15 @@ def frozen(array):
 def select_cases(cases, without=()):
     """The cases that have none of the names in `without`, which are ids or tags.
 
+    `without` may also be one text, with commas: "mask,cross".
+
     Raises
     ------
     ValueError
         If a name is neither the id nor a tag of any case.
     """
+    if isinstance(without, str):
+        without = [word for word in without.split(",") if word]
     known = {word for case in cases for word in (case.id, *case.tags)}
     for word in without:
         if word not in known:

@@ -6,7 +6,10 @@ from relpos_np.verify.answers import Refused, as_stages
 from relpos_np.verify.candidate import bind
 from relpos_np.verify.compare import compare
 from relpos_np.verify.expected import conditions
-from relpos_np.verify.time_limit import TimeLimit, within
+from relpos_np.verify.one_line import one_line
+from relpos_np.verify.time_limit import Escape, TimeLimit, quiet, within
+
+CHANGED_LATER = "called again after other cases it gave another answer to the same inputs"
 
 
 def array_faults(output, case, dtype):
@@ -14,11 +17,33 @@ def array_faults(output, case, dtype):
     expected = case.expected["output"].shape
     if output.shape != expected:
         yield ("wrong_shape", f"the output has shape {output.shape}, expected {expected}")
-    if output.dtype != dtype:
-        finer = output.dtype.itemsize > np.dtype(dtype).itemsize
-        yield ("wrong_dtype", f"the output is {output.dtype} for {np.dtype(dtype)} inputs" + (
-            ": some factor is a NumPy float64 scalar, as 1/np.sqrt(d) is; use math.sqrt" if finer
-            else f": if that is meant, say dtype='{output.dtype}'"))
+    yield from dtype_faults("the output", output, dtype)
+
+
+def dtype_faults(what, array, dtype):
+    """The dtype of an array against that of the inputs, as (name, sentence)."""
+    if array.dtype == dtype:
+        return
+    if array.dtype.kind != "f":
+        mend = "return floats"
+    elif array.dtype.itemsize > np.dtype(dtype).itemsize:
+        mend = "some factor is a NumPy float64 scalar, as 1/np.sqrt(d) is; use math.sqrt"
+    else:
+        mend = f"if that is meant, say dtype='{array.dtype}' (--dtype {array.dtype})"
+    yield ("wrong_dtype", f"{what} is {array.dtype} for {np.dtype(dtype)} inputs: {mend}")
+
+
+def gradient_faults(gradients, again, changed, dtype):
+    """Breaches by the gradient function, as (name, sentence)."""
+    if changed:
+        yield ("gradients_inputs_changed",
+               f"the gradient function changed its argument {' and '.join(changed)}")
+    found = [fault for name, grad in gradients.items()
+             for fault in dtype_faults(f"the gradient of {name}", grad, dtype)]
+    yield from ((f"gradients_{name}", sentence) for name, sentence in found[:1])
+    if any(differ(grad, again.get(name)) for name, grad in gradients.items()):
+        yield ("gradients_not_deterministic", "two calls of the gradient function gave two "
+               "answers: is a buffer not cleared?")
 
 
 def differ(first, second):
@@ -42,12 +67,9 @@ def failure(error):
         return ("hangs", str(error))
     if isinstance(error, Refused):
         return ("no_array", str(error))
+    if isinstance(error, Escape):
+        return ("raises", str(error))
     return ("raises", f"it raised {one_line(error)}")
-
-
-def one_line(error):
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
 def with_strided_inputs(candidate, runs, dtype, time_limit):
@@ -56,7 +78,8 @@ def with_strided_inputs(candidate, runs, dtype, time_limit):
     A port in C that takes a pointer reads a transposed view as if it were contiguous.
     """
     for position, run in enumerate(runs):
-        if run.stages and not run.faults and not run.remarks:
+        if (run.stages and not run.faults and not run.remarks
+                and np.isfinite(run.stages["output"]).all()):
             fault = strided_fault(candidate, run, dtype, time_limit)
             kept = run._replace(faults=(*run.faults, *fault))
             return [*runs[:position], kept, *runs[position + 1 :]]
@@ -65,13 +88,18 @@ def with_strided_inputs(candidate, runs, dtype, time_limit):
 
 def strided_fault(candidate, run, dtype, time_limit):
     arrays, keywords = bind(candidate, run.case, dtype)
-    arrays = [a if a is None else a.swapaxes(-1, -2).copy().swapaxes(-1, -2) for a in arrays]
+    strided = [a if a is None else a.swapaxes(-1, -2).copy().swapaxes(-1, -2) for a in arrays]
     try:
-        answer = as_stages(within(time_limit, candidate, *arrays, **keywords))["output"]
+        with quiet():
+            again = as_stages(within(time_limit, candidate, *arrays, **keywords))["output"]
+            answer = as_stages(within(time_limit, candidate, *strided, **keywords))["output"]
     except Exception as error:
         return (("strided_inputs", f"transposed views as inputs: {failure(error)[1]}"),)
+    if differ(run.stages["output"], again):
+        return (("not_deterministic", CHANGED_LATER),)
     allowed = 2 * conditions(run.case)["output"]
     if compare(run.case.id, "output", answer, run.stages["output"], allowed, answer.dtype):
         return (("strided_inputs", "transposed views as inputs give another answer: it reads them "
-                                   "as if they were contiguous; np.ascontiguousarray at the door"),)
+                                   "as if they were contiguous; call np.ascontiguousarray on each "
+                                   "argument first"),)
     return ()

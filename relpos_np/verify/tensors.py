@@ -5,6 +5,8 @@ import inspect
 
 import numpy as np
 
+from relpos_np.verify.candidate import parameters_of
+
 
 def on_arrays(convert, arguments, keywords):
     """Arguments with every NumPy array converted; None, lengths and flags stay."""
@@ -23,12 +25,11 @@ def first_output(answer):
 
 def like_with_upstream(function, forward, grads):
     """Both adapted functions, with parameters named as those of `function`."""
-    forward, grads = functools.wraps(function)(forward), functools.wraps(function)(grads)
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return forward, grads
-    upstream = inspect.Parameter("grad_output", inspect.Parameter.POSITIONAL_ONLY)
-    grads.__signature__ = signature.replace(
-        parameters=[upstream, *signature.parameters.values()])
+    wraps = functools.wraps(function, updated=())
+    forward, grads = wraps(forward), wraps(grads)
+    parameters = parameters_of(function)
+    if parameters is not None:
+        upstream = inspect.Parameter("grad_output", inspect.Parameter.POSITIONAL_ONLY)
+        forward.__signature__ = inspect.Signature(parameters)
+        grads.__signature__ = inspect.Signature([upstream, *parameters])
     return forward, grads

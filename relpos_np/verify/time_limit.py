@@ -1,6 +1,8 @@
 """Run a function for at most so many seconds, in any thread and on any system."""
 
+import contextlib
 import ctypes
+import io
 import threading
 import warnings
 
@@ -9,6 +11,10 @@ import numpy as np
 
 class TimeLimit(Exception):
     """The function did not come back in time."""
+
+
+class Escape(Exception):
+    """The function tried to end the program."""
 
 
 def within(seconds, function, *arguments, **keywords):
@@ -30,9 +36,11 @@ def within(seconds, function, *arguments, **keywords):
             with np.errstate(all="ignore"):  # a new thread starts with NumPy's defaults
                 outcome["value"] = function(*arguments, **keywords)
         except SystemExit:  # a candidate must not end the harness
-            outcome["error"] = RuntimeError("it called sys.exit")
-        except BaseException as error:
+            outcome["error"] = Escape("it called sys.exit")
+        except Exception as error:
             outcome["error"] = error
+        except BaseException as error:
+            outcome["error"] = Escape(f"it raised {type(error).__name__}")
 
     thread = threading.Thread(target=work, daemon=True)
     with warnings.catch_warnings():
@@ -45,6 +53,14 @@ def within(seconds, function, *arguments, **keywords):
     if "error" in outcome:
         raise outcome["error"]
     return outcome["value"]
+
+
+@contextlib.contextmanager
+def quiet():
+    """What is printed inside, to standard output or error, set aside in a text buffer."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        yield printed
 
 
 def stop(thread):

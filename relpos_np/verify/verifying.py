@@ -3,16 +3,20 @@
 import numpy as np
 
 from relpos_np.verify import contract, frameworks
-from relpos_np.verify.candidate import load_candidate, not_for
+from relpos_np.verify.calling import in_order, with_known_parameters
+from relpos_np.verify.candidate import guessed_mask, load_candidate, not_for
 from relpos_np.verify.cases import load_cases, select_cases
 from relpos_np.verify.expected import useful
 from relpos_np.verify.judge import judge
 from relpos_np.verify.live import live_findings
-from relpos_np.verify.results import read_results
+from relpos_np.verify.results import NO_FILE, read_results
 from relpos_np.verify.run import run_case
 
 # Seconds for each call; JAX compiles every operation anew for each case's shapes.
 TIME_LIMIT, TIME_LIMIT_JAX = 10.0, 120.0
+
+# What a port raises that does not want such inputs; JAX says so with a TypeError too.
+REFUSALS = (ValueError, IndexError, NotImplementedError, AssertionError, RuntimeError)
 
 
 def verify(
@@ -38,7 +42,7 @@ def verify(
     dtype : str or dtype
         float64, float32 or float16: what the inputs are given in.
     without : sequence of str
-        Ids or tags of cases to leave out: "mask", "cross", "long", ...
+        Ids or tags of cases to leave out: "mask", "cross", "long", ...; or one text, "mask,long".
     framework : {"torch", "jax"}, optional
         The candidate takes and returns tensors of it; its gradients come from its autograd.
     time_limit : float, optional
@@ -61,17 +65,12 @@ def verify(
     'PASS'
     """
     dtype = known_dtype(dtype)
-    name = candidate if isinstance(candidate, str) else getattr(
-        candidate, "__name__", type(candidate).__name__)
-    candidate, grads = (
-        load_candidate(function) if isinstance(function, str) else function
-        for function in (candidate, grads)
-    )
-    if framework:
-        candidate, grads = frameworks.adapt(candidate, grads, framework)
-    time_limit = time_limit or (TIME_LIMIT_JAX if framework == "jax" else TIME_LIMIT)
+    name = name_of(candidate)
+    time_limit = known_time_limit(time_limit, framework)
     kind = [case for case in load_cases() if bool(case.num_heads) == layer]
     wanted = select_cases(load_cases(), without)
+    candidate, grads = callable_as(candidate, grads, framework, kind, dtype, time_limit)
+    refusals = (*REFUSALS, TypeError) if framework == "jax" else REFUSALS
     runs, left_out = [], {}
     for case in kind:
         reason = why_left_out(case, wanted, candidate, dtype)
@@ -79,13 +78,49 @@ def verify(
             left_out[case.id] = reason
             continue
         run = run_case(candidate, case, dtype, grads=grads, time_limit=time_limit)
-        if run.raised and case.optional:
-            left_out[case.id] = f"it refused: {run.raised}"
+        if case.optional and isinstance(run.error, refusals):
+            left_out[case.id] = f"optional, and it raised {run.raised}"
         else:
             runs.append(run)
     runs = contract.with_strided_inputs(candidate, runs, dtype, time_limit)
     report = judge(name, runs, left_out, kind, dtype)
+    guessed = guessed_mask(candidate, len(kind[0].inputs))
+    report = report._replace(remarks=(*report.remarks, *([guessed] if guessed else [])))
     return report if report.ok else live_findings(report, candidate, runs, dtype, time_limit)
+
+
+def callable_as(candidate, grads, framework, kind, dtype, time_limit):
+    """Candidate and gradient function as functions of arrays that tell what they take."""
+    candidate, grads = (
+        load_candidate(function) if isinstance(function, str) else function
+        for function in (candidate, grads)
+    )
+    inputs = tuple(kind[0].inputs)
+    candidate = in_order(candidate, inputs)
+    grads = grads and in_order(grads, inputs, upstream=True)
+    if framework:
+        candidate, grads = frameworks.adapt(candidate, grads, framework)
+    case = next(case for case in kind if case.mask is not None)
+    candidate = with_known_parameters(candidate, case, dtype, time_limit)
+    grads = grads and with_known_parameters(grads, case, dtype, time_limit,
+                                            grad_output=case.grad_output)
+    return candidate, grads
+
+
+def name_of(candidate):
+    """What to call a candidate: its name as it was given, or that of the function inside."""
+    if isinstance(candidate, str):
+        return candidate
+    inner = getattr(candidate, "func", candidate)  # of a functools.partial
+    return getattr(inner, "__name__", type(inner).__name__)
+
+
+def known_time_limit(time_limit, framework):
+    if time_limit is None:
+        return TIME_LIMIT_JAX if framework == "jax" else TIME_LIMIT
+    if not time_limit > 0:
+        raise ValueError(f"time_limit must be above 0 seconds, got {time_limit}")
+    return time_limit
 
 
 def why_left_out(case, wanted, candidate, dtype):
@@ -130,5 +165,7 @@ def verify_results(directory, *, layer=False, dtype="float64", without=()):
     dtype = known_dtype(dtype)
     kind = [case for case in load_cases() if bool(case.num_heads) == layer]
     wanted = [case for case in select_cases(load_cases(), without) if case in kind]
-    runs, missing = read_results(directory, wanted, dtype)
-    return judge(f"results in {directory}", runs, missing, kind, dtype)
+    runs, left_out = read_results(directory, wanted, dtype)
+    missing = [case.id for case in wanted
+               if left_out.get(case.id) == NO_FILE and not case.optional]
+    return judge(f"results in {directory}", runs, left_out, kind, dtype, missing)
