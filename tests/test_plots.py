@@ -106,6 +106,15 @@ def test_curves_have_units_a_legend_and_a_spread():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
 
 
+def test_the_legend_of_many_curves_lies_beside_the_panel_and_on_the_figure():
+    curves = {f"a name as long as some, {n}": ([1, 2], [n, 2.0 * n]) for n in range(1, 10)}
+    figure = plots.curves_figure(curves, x_label="length", y_label="time (s)", log=True)
+    plots.png_bytes(figure)  # puts the legend in its place
+    legend = figure.axes[0].get_legend().get_window_extent()
+    assert legend.x0 > figure.axes[0].get_window_extent().x1
+    assert legend.x1 <= figure.bbox.x1
+
+
 @pytest.mark.parametrize(("exponents", "in_between"), [
     ((-50, -1), {"$2^{-7}$"}),
     ((-2, 2), {"$2^{-1}$", "1", "2"}),

@@ -9,6 +9,7 @@ from relpos_np.plots.files import own_style
 
 LARGEST_NUMBER_OF_TICKS = 8
 
+
 @own_style()
 def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0, 3.8)):
     """Lines with markers in one panel.
@@ -54,7 +55,8 @@ def curves_figure(curves, *, x_label, y_label, title=None, log=False, size=(6.0,
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if len(curves) > 1:
-        axes.legend(fontsize="small", frameon=False)
+        # Beside the panel: inside, many lines leave no corner free.
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", frameon=False)
     return figure
 
 
