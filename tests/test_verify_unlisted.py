@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from verify_candidates import as_attention
+from verify_candidates import as_attention, flat
 
 from relpos_np.softmax import mask_scores
-from relpos_np.verify import formula, probe, verify
+from relpos_np.verify import formula, match, probe, verify
 
 
 def doubled_distance(x):
@@ -104,3 +104,20 @@ def test_two_known_mistakes_together_are_both_named():
     report = verify(as_attention(together))
     assert report.names == ("sign_flip + mask_ignored",), str(report)
     assert report.exit_code == 1
+
+
+def test_pairs_are_tried_on_small_cases_before_the_long_one(monkeypatch):
+    tried = []
+    outcome = match.outcome
+
+    def counted(changes, case, *options):
+        tried.append(case.id)
+        return outcome(changes, case, *options)
+
+    monkeypatch.setattr(match, "outcome", counted)
+    report = verify(as_attention({"output": lambda x: (
+        formula.output(x) * (1.01 if x.query_len > 100 else 1))}))
+    assert (report.verdict, report.names) == ("UNKNOWN", ()), str(report)
+    assert "the mistake needs something that only the cases that differ have" in flat(report)
+    assert len(tried) > 2000
+    assert tried.count("long") < 100, "thousands of runs of 150 positions take a minute"

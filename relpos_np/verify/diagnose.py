@@ -110,8 +110,7 @@ def named(runs, dtype):
 
 def pairs_found(runs, wrong, dtype):
     """Findings for pairs of mistakes made together."""
-    sieve = min(wrong, key=lambda run: run.stages["output"].size)
-    pairs = matching_pairs(entries_for(runs), runs, dtype, sieve)
+    pairs = matching_pairs(entries_for(runs), runs, wrong, dtype)
     return [
         Finding(gravest(both), f"{both[0].name} + {both[1].name}", both[0].lines + both[1].lines)
         for both in (tuple(map(entry_finding, pair)) for pair in pairs)

@@ -8,15 +8,17 @@ from relpos_np.verify.backward_formula import run_backward
 from relpos_np.verify.cases import find_case
 from relpos_np.verify.compare import compare
 from relpos_np.verify.expected import conditions
+from relpos_np.verify.formula import INPUTS
 from relpos_np.verify.match import close, known_outcome
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER, find
 
-NO_GRADIENTS = "no gradients were given: grads=..."
-NO_LAYER = "the layer was not run: layer=True"
+NO_GRADIENTS = "no gradients were given (grads=...)"
+NO_LAYER = "the layer was not run (layer=True)"
+BEYOND = "anything that goes wrong only outside of"
 
 
 def not_excluded(ran, cases, dtype, gradients):
-    """Known mistakes that would have passed this run too, by the reason why.
+    """What would have passed this run too, by the reason why: known mistakes, and other sizes.
 
     Parameters
     ----------
@@ -31,22 +33,45 @@ def not_excluded(ran, cases, dtype, gradients):
     Returns
     -------
     tuple of (str, tuple of str)
-        Reason, names.
+        Reason, names of the catalogue; and last the sizes.
     """
+    return (*as_pairs(known_mistakes(ran, cases, dtype, gradients)),
+            *skipped(ran, cases), (BEYOND, tuple(sizes_tried(ran))))
+
+
+def known_mistakes(ran, cases, dtype, gradients):
+    """Names of the catalogue by reason; parameters as for `not_excluded`."""
     layer = any(case.num_heads for case in cases)
     reasons = {}
     for entry in (*LAYER, *FORWARD) if layer else FORWARD:
         if entry.verdict != CORRECT:
             file_under(reasons, entry, ran, cases, functools.partial(shows, entry, dtype=dtype))
     if layer:
-        return as_pairs(reasons)  # the way back is judged against no catalogue there
+        return reasons  # the way back is judged against no catalogue there
     for entry in BACKWARD if gradients else ():
         file_under(reasons, entry, ran, cases, lambda case, entry=entry: shows_in_gradients(
             entry.name, case.id, np.dtype(dtype), tuple(gradients)))
     if not gradients:
         reasons[NO_GRADIENTS] = [entry.name for entry in BACKWARD]
     reasons[NO_LAYER] = [entry.name for entry in LAYER]
-    return as_pairs(reasons)
+    return reasons
+
+
+def skipped(ran, cases):
+    """What a port need not be able to do, and was not seen to do."""
+    ids = [case.id for case in ran]
+    abouts = tuple(case.about for case in cases if case.optional and case.id not in ids)
+    return (("what was not run", abouts),) if abouts else ()
+
+
+def sizes_tried(ran):
+    """The largest length and head_dim among cases, and every k, in words."""
+    by_position = [case.inputs.get("key", case.inputs.get("x")) for case in ran]
+    tables = [case.inputs[name] for case in ran for name in INPUTS[3:]]
+    shapes = {table.shape for table in tables if table is not None}
+    yield f"length <= {max(array.shape[-2] for array in by_position)}"
+    yield f"head_dim <= {max(shape[-1] for shape in shapes)}"
+    yield f"k in {sorted({shape[-2] // 2 for shape in shapes})}"
 
 
 def separated_by(names, ran, cases, dtype):

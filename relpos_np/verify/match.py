@@ -19,6 +19,9 @@ NAMES = {entry.name for entry in EVERYTHING}
 # thousandth at least; so this need not be tight. In units of u, per unit of the largest score.
 LOOSE = 64.0
 
+# Up to this many outputs a formula is run in a fraction of a millisecond.
+SMALL = 1000
+
 
 class Outcome(NamedTuple):
     """What a changed formula gives for one case: its output, or that it raises."""
@@ -115,22 +118,29 @@ def matching(entries, runs, dtype):
     return [(entry, hidden_rows) for entry, hidden_rows in found if hidden_rows]
 
 
-def matching_pairs(entries, runs, dtype, sieve, most=6):
+def matching_pairs(entries, runs, wrong, dtype, most=6):
     """Pairs of entries, of different steps, that explain every run together.
 
-    `sieve` is one small run in which something is wrong: it sorts out nearly all of the
-    thousands of pairs before the other runs are looked at.
+    The first run that does not fit ends the trial of a pair. There are thousands of pairs, so
+    small runs come first, of those the `wrong` ones, which few pairs explain.
     """
+    first = {run.case.id for run in wrong}
+    in_order = sorted(runs, key=lambda run: (
+        size(run) > SMALL, run.case.id not in first, size(run)))
     found = []
     for first, second in itertools.combinations(entries, 2):
         if set(first.change) & set(second.change):
             continue
         outcome_of = functools.partial(outcome, {**first.change, **second.change})
-        if fits(outcome_of, [sieve], dtype) and fits(outcome_of, runs, dtype):
+        if fits(outcome_of, in_order, dtype):
             found.append((first, second))
             if len(found) == most:
                 break
     return found
+
+
+def size(run):
+    return run.case.expected["output"].size
 
 
 def gradients_fit(entry, runs, dtype):

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relpos_np.verify.calling import callable_as
 from relpos_np.verify.probe_text import facts_of, text_of
 from relpos_np.verify.questions import LENGTH, WIDTH, Asker, K
+from relpos_np.verify.time_limit import known_time_limit
 
 LIT = 2.0  # scaled score of a lit row or key
 HUGE = 60.0  # scaled score that leaves no weight to the others
@@ -28,7 +30,7 @@ class Probe(NamedTuple):
     relative_scale: float | None  # of q.aK, likewise
     value_weight: float | None  # of the value term, relative to the weights' sum
     row_sum: float | None  # of the weights of a query
-    sums_to_one_over: str  # "keys" if all is well
+    sums_to_one_over: str  # "the keys" if all is well
     masked_weight: float | None  # what hidden keys get
     kept_sum: float | None  # what the others get
     hidden_row: str  # what a row gives that may attend to nothing
@@ -42,16 +44,13 @@ class Probe(NamedTuple):
         return text_of(self)
 
 
-def probe(candidate, *, dtype="float64", time_limit=10.0):
+def probe(candidate, *, dtype="float64", framework=None, time_limit=None):
     """Read positions, scales, axis and mask behaviour out of a candidate.
 
     Parameters
     ----------
-    candidate : callable
+    candidate, dtype, framework, time_limit
         As for `verify`.
-    dtype : str
-    time_limit : float
-        Seconds that each call may take.
 
     Returns
     -------
@@ -64,6 +63,8 @@ def probe(candidate, *, dtype="float64", time_limit=10.0):
     >>> probe(attention_forward).key_index[2]
     array([0, 1, 2, 3, 4, 4, 4])
     """
+    time_limit = known_time_limit(time_limit, framework)
+    candidate, _ = callable_as(candidate, framework=framework, dtype=dtype, time_limit=time_limit)
     asker = Asker(candidate, np.dtype(dtype), time_limit, problems=[])
     key_index, relative_scale = read_key_index(asker, LENGTH)
     cross_key_index, _ = read_key_index(asker, 3)
@@ -137,9 +138,9 @@ def read_axis(asker):
     weights = asker.all_weights(inputs=asker.random_inputs())
     if weights is None or not np.isfinite(weights).all():
         return ""
-    axes = {"keys": -1, "queries": -2, "heads": 1, "the batch": 0}
+    axes = {"the keys": -1, "the queries": -2, "the heads": 1, "the batch": 0}
     return next((name for name, axis in axes.items()
-                 if np.allclose(weights.sum(axis=axis), 1, atol=asker.loose)), "nothing")
+                 if np.allclose(weights.sum(axis=axis), 1, atol=asker.loose)), "no axis")
 
 
 def read_mask(asker):

@@ -70,20 +70,25 @@ class Report(NamedTuple):
             lines += [wrapped(line) for line in finding.lines]
         lines += ["", *self.case_lines()]
         lines += [f"remark: {remark}" for remark in self.remarks]
-        for reason, names in self.not_excluded:
-            lines.append(f"not excluded ({reason}):")
-            lines.append(textwrap.fill(shortened(names), 96, initial_indent="  ",
-                                       subsequent_indent="  "))
+        if self.not_excluded:
+            lines.append("This run could not have noticed (`explain NAME` says what each is):")
+        lines += [textwrap.fill(f"{reason}: {shortened(names)}", 96, initial_indent="  ",
+                                subsequent_indent="    ", break_on_hyphens=False)
+                  for reason, names in self.not_excluded]
         return "\n".join(lines)
 
     def case_lines(self):
-        """One line per case that did not simply pass, and one for those that did."""
-        passed = [case.id for case in self.cases if case.status == "pass"]
-        lines = [textwrap.fill(f"pass: {', '.join(passed)}", 96, subsequent_indent="  ",
-                               break_on_hyphens=False)] if passed else []
-        width = max(len(case.id) for case in self.cases)
-        return lines + [f"{case.id:<{width}}  {case.status}{case.note and ': ' + case.note}"
-                        for case in self.cases if case.status != "pass"]
+        """One line per case, but only one for all that passed or that went wrong alike."""
+        alike = {}
+        for case in self.cases:
+            alike.setdefault((case.status != "pass", case.status, case.note), []).append(case.id)
+        width = max((len(ids[0]) for ids in alike.values() if len(ids) == 1), default=0)
+        return [
+            f"{ids[0]:<{width}}  {status}{note and ': ' + note}" if len(ids) == 1 and wrong else
+            textwrap.fill(f"{status}: {', '.join(ids)}", 96, subsequent_indent="  ",
+                          break_on_hyphens=False) + (note and f"\n  {note}")
+            for (wrong, status, note), ids in sorted(alike.items(), key=lambda item: item[0][0])
+        ]
 
     def assert_ok(self):
         """Raise AssertionError with the whole report unless the verdict is PASS."""
