@@ -11,6 +11,9 @@ COMMANDS = ("tour", "figures", "conventions", "encodings", "notebooks", "exercis
             "bench",
             "verify", "probe", "explain", "cases")
 
+# The exit code of a command that could not do its work, where 2 says something else.
+COULD_NOT = {"verify": 4, "probe": 4}
+
 
 def main(argv=None):
     """Run one command; returns its exit code."""
@@ -24,15 +27,20 @@ def main(argv=None):
         subparser = subparsers.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run)
-    arguments = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    could_not = COULD_NOT.get(words[0] if words else "", 2)
+    try:
+        arguments = parser.parse_args(words)
+    except SystemExit as stop:  # argparse has said why; 0 after --help
+        sys.exit(stop.code and could_not)
     try:
         return arguments.run(arguments)
     except BrokenPipeError:  # the reader of our output, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return could_not
     except OSError as error:  # a file that cannot be read or written
         print(f"{parser.prog}: {error}", file=sys.stderr)
-        return 2
+        return could_not
 
 
 if __name__ == "__main__":

@@ -51,6 +51,15 @@ def broken(*arrays):
 def crashes(*arrays):
     import ctypes
     ctypes.string_at(0)
+
+def leaves(*arrays):
+    import os
+    os._exit(0)
+
+def writes_to_the_pipe(*arrays):
+    import os
+    os.write(1, b"from below")
+    return attention(*arrays[:5], arrays[5], arrays[1].shape[2] - arrays[0].shape[2])
 '''
 
 
@@ -85,23 +94,92 @@ def test_a_crash_in_compiled_code_is_exit_4_in_a_process_of_its_own(port, capfd)
     assert "RESCALE no_scale" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("command", [["verify", "--without", "long"], ["probe"]])
+def test_a_candidate_that_leaves_the_process_is_exit_4_in_one_of_its_own(command, port, capfd):
+    name, *options = command
+    assert main([name, f"{port}:leaves", "--isolated", *options]) == 4
+    shown = capfd.readouterr()
+    assert "CANNOT RUN: the candidate ended the process (exit code 0)" in shown.err
+    assert main([name, f"{port}:no_such_function", "--isolated", *options]) == 4
+    assert main([name, f"{port}:attention", "--isolated", *options]) == 0
+
+
+def test_standard_output_holds_nothing_but_the_report(port, capfd):
+    assert main(["verify", f"{port}:writes_to_the_pipe", "--without", "long"]) == 0
+    shown = capfd.readouterr()
+    assert shown.out.startswith("PASS")
+    assert "from below" not in shown.out
+
+
+@pytest.mark.parametrize("wrong", [
+    ["--json", "FILE/report.json"], ["--plot", "FILE/where.png"], ["--plot", "where.xyz"],
+    ["--json", "."],
+    ["--dtype", "int8"], ["--no-such-option"], ["--time-limit", "0"], ["--time-limit", "soon"],
+])
+def test_a_wrong_option_or_file_is_exit_4_before_the_work(wrong, port, tmp_path, capsys):
+    (tmp_path / "FILE").write_text("")
+    words = [word.replace("FILE", str(tmp_path / "FILE")) for word in wrong]
+    try:
+        code = main(["verify", f"{port}:attention", *words])
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 4
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err
+
+
+def test_options_that_results_cannot_heed_are_refused(port, tmp_path, capsys):
+    for option in (["--grads", "x:y"], ["--framework", "torch"], ["--time-limit", "3"]):
+        assert main(["verify", "--results", str(tmp_path), *option]) == 4
+        assert f"{option[0]} has no meaning with --results" in capsys.readouterr().err
+
+
+def test_an_error_of_the_verifier_itself_is_exit_4_and_not_a_verdict(port, monkeypatch, capsys):
+    def fails(*arguments):
+        raise KeyError("zeros")
+
+    monkeypatch.setattr("relpos_np.verify.verifying.judge", fails)
+    assert main(["verify", f"{port}:attention", "--without", "long"]) == 4
+    assert "CANNOT RUN: the verifier itself failed: KeyError: 'zeros'" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_verdict(port):
+    run = subprocess.run(
+        f"python -m relpos_np verify {port}:attention --without long | true; "
+        "exit ${PIPESTATUS[0]}", shell=True, executable="/bin/bash", check=False)
+    assert run.returncode == 4
+
+
+def test_a_figure_of_nothing_is_said_to_be_none(port, tmp_path, capsys):
+    path = tmp_path / "none.svg"
+    assert main(["verify", f"{port}:attention", "--plot", str(path)]) == 0
+    assert "nothing to plot" in capsys.readouterr().out
+    assert not path.exists()
+
+
+def test_folders_of_the_files_to_write_are_made(port, tmp_path, capsys):
+    path = tmp_path / "new" / "report.json"
+    main(["verify", f"{port}:unscaled", "--json", str(path), "--without", "long"])
+    assert json.loads(path.read_text())["verdict"] == "RESCALE"
+
+
 def test_a_strangers_first_run_ends_soon_and_the_report_says_what_it_could_not_exclude(port):
     start = time.perf_counter()
     run = subprocess.run(["python", "-m", "relpos_np", "verify", f"{port}:attention"],
                          capture_output=True, text=True, check=True)
     assert time.perf_counter() - start < 10
-    assert "not excluded (no gradients were given: grads=...)" in run.stdout
-    assert "not excluded (the layer was not run: layer=True)" in run.stdout
+    assert "no gradients were given (grads=...): softmax_no_correction" in run.stdout
+    assert "the layer was not run (layer=True): split_without_transpose" in run.stdout
 
 
 def test_leaving_out_cases_is_said_together_with_what_they_would_have_shown(port, capsys):
     assert main(["verify", f"{port}:attention", "--without", "mask,cross,long"]) == 0
-    shown = capsys.readouterr().out
-    assert "causal             left out: not asked for" in shown
-    shown = " ".join(shown.split())
-    assert "not excluded (it shows in long): int8_overflow" in shown
-    assert "it shows in causal and padding and big_logits_causal): mask_ignored" in shown
-    assert "it shows in cross and one_query and cross_offset): no_query_offset" in shown
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "left out: causal, padding, cross, one_query, cross_offset," in shown
+    assert "it shows in long: int8_overflow" in shown
+    assert "it shows in causal and padding and big_logits_causal: mask_ignored" in shown
+    assert "it shows in cross and one_query and cross_offset: no_query_offset" in shown
 
 
 def test_ambiguity_is_told_when_the_separating_case_was_left_out():
@@ -262,5 +340,5 @@ def test_under_pytest_a_wrong_port_fails_in_the_cases_that_differ(port):
 
 
 def test_a_verdict_that_is_not_pass_raises_with_the_whole_report():
-    with pytest.raises(AssertionError, match=r"written:  q_i \. k_j"):
+    with pytest.raises(AssertionError, match=r"yours:    q_i \. k_j"):
         verify(as_attention(find("no_scale").change)).assert_ok()

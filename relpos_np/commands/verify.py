@@ -1,8 +1,5 @@
 """Verify someone's attention from the command line."""
 
-import signal
-import subprocess
-import sys
 
 SUMMARY = "is this function Shaw's relative attention, and if not, what is wrong with it?"
 
@@ -28,51 +25,62 @@ def add_arguments(parser):
     parser.add_argument("--time-limit", type=float, metavar="SECONDS",
                         help="for each call (default: 10, with JAX 120)")
     parser.add_argument("--isolated", action="store_true",
-                        help="in a process of its own: a crash in compiled code ends in exit 4")
+                        help="in a process of its own: a candidate that crashes or ends the "
+                             "process, with whatever code, is exit 4; use it for compiled code")
 
 
 def run(arguments):
     """0 pass, 1 mistake, 2 convention or rescale, 3 unknown, 4 could not run."""
-    if bool(arguments.candidate) == bool(arguments.results):
-        print("name one candidate, or --results DIR", file=sys.stderr)
-        return 4
-    if arguments.isolated:
-        return run_isolated(arguments)
-    from relpos_np.verify import verify, verify_results
+    from relpos_np.verify.doors import guarded
+    from relpos_np.verify.isolated import run_isolated
 
-    without = [word for word in arguments.without.split(",") if word]
-    options = {"layer": arguments.layer, "dtype": arguments.dtype, "without": without}
-    try:
-        if arguments.results:
-            report = verify_results(arguments.results, **options)
-        else:
-            report = verify(arguments.candidate, grads=arguments.grads,
-                            framework=arguments.framework, time_limit=arguments.time_limit,
-                            **options)
-    except ValueError as error:
-        print(f"CANNOT RUN: {error}", file=sys.stderr)
-        return 4
-    print(report)
+    if arguments.isolated:
+        return run_isolated("verify", arguments)
+    return guarded(lambda: verified(arguments))
+
+
+def verified(arguments):
+    """Say what there is to say about the candidate or the results, and write the files."""
+    from relpos_np.verify.doors import stdout_kept
+
+    check(arguments)
+    with stdout_kept():
+        report = report_on(arguments)
     if arguments.json:
         report.to_json(arguments.json)
+    print(report, flush=True)
     if arguments.plot and report.where:
         from relpos_np.plots import save_figure
 
-        print(f"wrote {save_figure(report.plot(), arguments.plot)}")
+        print(f"wrote {save_figure(report.plot(), arguments.plot)}", flush=True)
+    elif arguments.plot:
+        print(f"nothing to plot: {arguments.plot} was not written", flush=True)
     return report.exit_code
 
 
-def run_isolated(arguments):
-    """The same command in another process, whose crash is reported instead of shared."""
-    words = [arguments.candidate] if arguments.candidate else []
-    for name, value in vars(arguments).items():
-        option = f"--{name.replace('_', '-')}"
-        if name in ("candidate", "isolated", "run") or not value:
-            continue
-        words += [option] if value is True else [option, str(value)]
-    command = [sys.executable, "-X", "faulthandler", "-m", "relpos_np", "verify", *words]
-    code = subprocess.run(command, check=False).returncode
-    if code < 0:  # a signal; faulthandler has shown where
-        print(f"CANNOT RUN: the candidate crashed ({signal.Signals(-code).name})", file=sys.stderr)
-        return 4
-    return code
+def check(arguments):
+    """Refuse what cannot be done before any work is; make the folders of files to write."""
+    from pathlib import Path
+
+    if bool(arguments.candidate) == bool(arguments.results):
+        raise ValueError("name one candidate, or --results DIR")
+    for option in ("grads", "framework", "time_limit") if arguments.results else ():
+        if getattr(arguments, option) is not None:
+            raise ValueError(f"--{option.replace('_', '-')} has no meaning with --results")
+    if arguments.plot and not arguments.plot.endswith((".svg", ".png")):
+        raise ValueError(f"--plot {arguments.plot}: a figure's name ends in .svg or .png")
+    for file in (arguments.json, arguments.plot):
+        if file and Path(file).is_dir():
+            raise ValueError(f"{file} is a folder: name a file")
+        if file:
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+
+
+def report_on(arguments):
+    from relpos_np.verify import verify, verify_results
+
+    options = {"layer": arguments.layer, "dtype": arguments.dtype, "without": arguments.without}
+    if arguments.results:
+        return verify_results(arguments.results, **options)
+    return verify(arguments.candidate, grads=arguments.grads, framework=arguments.framework,
+                  time_limit=arguments.time_limit, **options)

@@ -4,7 +4,9 @@ import functools
 import inspect
 import re
 
-from relpos_np.verify.candidate import MASK_NAMES, parameters_of
+from relpos_np.verify import frameworks
+from relpos_np.verify.candidate import MASK_NAMES, load_candidate, parameters_of
+from relpos_np.verify.cases import load_cases
 from relpos_np.verify.one_line import one_line
 from relpos_np.verify.run import observed
 
@@ -12,6 +14,34 @@ Parameter = inspect.Parameter
 # What an exception says if the arguments were too many, too few, or of unknown names.
 REFUSED_WAY = re.compile(
     "positional argument|keyword argument|values for argument|to unpack|tuple index out of range")
+
+
+def callable_as(candidate, grads=None, *, framework=None, layer=False, dtype, time_limit):
+    """Candidate and gradient function as functions of arrays that tell what they take.
+
+    Parameters
+    ----------
+    candidate, grads, framework, layer, dtype, time_limit
+        As for `verify`; grads may be None.
+
+    Returns
+    -------
+    callable, callable or None
+    """
+    candidate, grads = (
+        load_candidate(function) if isinstance(function, str) else function
+        for function in (candidate, grads)
+    )
+    case = next(case for case in load_cases()
+                if case.mask is not None and bool(case.num_heads) == layer)
+    candidate = in_order(candidate, case.inputs)
+    grads = grads and in_order(grads, case.inputs, upstream=True)
+    if framework:
+        candidate, grads = frameworks.adapt(candidate, grads, framework)
+    candidate = with_known_parameters(candidate, case, dtype, time_limit)
+    grads = grads and with_known_parameters(grads, case, dtype, time_limit,
+                                            grad_output=case.grad_output)
+    return candidate, grads
 
 
 def in_order(function, inputs, upstream=False):

@@ -8,6 +8,9 @@ import warnings
 
 import numpy as np
 
+# Seconds for each call; JAX compiles every operation anew for each case's shapes.
+SECONDS, SECONDS_JAX = 10.0, 120.0
+
 
 class TimeLimit(Exception):
     """The function did not come back in time."""
@@ -15,6 +18,15 @@ class TimeLimit(Exception):
 
 class Escape(Exception):
     """The function tried to end the program."""
+
+
+def known_time_limit(seconds, framework=None):
+    """The seconds that were given, or those for the framework if none were."""
+    if seconds is None:
+        return SECONDS_JAX if framework == "jax" else SECONDS
+    if not seconds > 0:
+        raise ValueError(f"time_limit must be above 0 seconds, got {seconds}")
+    return seconds
 
 
 def within(seconds, function, *arguments, **keywords):

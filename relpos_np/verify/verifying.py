@@ -2,18 +2,16 @@
 
 import numpy as np
 
-from relpos_np.verify import contract, frameworks
-from relpos_np.verify.calling import in_order, with_known_parameters
-from relpos_np.verify.candidate import guessed_mask, load_candidate, not_for
+from relpos_np.verify import contract
+from relpos_np.verify.calling import callable_as
+from relpos_np.verify.candidate import guessed_mask, not_for
 from relpos_np.verify.cases import load_cases, select_cases
 from relpos_np.verify.expected import useful
 from relpos_np.verify.judge import judge
 from relpos_np.verify.live import live_findings
 from relpos_np.verify.results import NO_FILE, read_results
 from relpos_np.verify.run import run_case
-
-# Seconds for each call; JAX compiles every operation anew for each case's shapes.
-TIME_LIMIT, TIME_LIMIT_JAX = 10.0, 120.0
+from relpos_np.verify.time_limit import known_time_limit
 
 # What a port raises that does not want such inputs; JAX says so with a TypeError too.
 REFUSALS = (ValueError, IndexError, NotImplementedError, AssertionError, RuntimeError)
@@ -69,7 +67,8 @@ def verify(
     time_limit = known_time_limit(time_limit, framework)
     kind = [case for case in load_cases() if bool(case.num_heads) == layer]
     wanted = select_cases(load_cases(), without)
-    candidate, grads = callable_as(candidate, grads, framework, kind, dtype, time_limit)
+    candidate, grads = callable_as(
+        candidate, grads, framework=framework, layer=layer, dtype=dtype, time_limit=time_limit)
     refusals = (*REFUSALS, TypeError) if framework == "jax" else REFUSALS
     runs, left_out = [], {}
     for case in kind:
@@ -89,38 +88,12 @@ def verify(
     return report if report.ok else live_findings(report, candidate, runs, dtype, time_limit)
 
 
-def callable_as(candidate, grads, framework, kind, dtype, time_limit):
-    """Candidate and gradient function as functions of arrays that tell what they take."""
-    candidate, grads = (
-        load_candidate(function) if isinstance(function, str) else function
-        for function in (candidate, grads)
-    )
-    inputs = tuple(kind[0].inputs)
-    candidate = in_order(candidate, inputs)
-    grads = grads and in_order(grads, inputs, upstream=True)
-    if framework:
-        candidate, grads = frameworks.adapt(candidate, grads, framework)
-    case = next(case for case in kind if case.mask is not None)
-    candidate = with_known_parameters(candidate, case, dtype, time_limit)
-    grads = grads and with_known_parameters(grads, case, dtype, time_limit,
-                                            grad_output=case.grad_output)
-    return candidate, grads
-
-
 def name_of(candidate):
     """What to call a candidate: its name as it was given, or that of the function inside."""
     if isinstance(candidate, str):
         return candidate
     inner = getattr(candidate, "func", candidate)  # of a functools.partial
     return getattr(inner, "__name__", type(inner).__name__)
-
-
-def known_time_limit(time_limit, framework):
-    if time_limit is None:
-        return TIME_LIMIT_JAX if framework == "jax" else TIME_LIMIT
-    if not time_limit > 0:
-        raise ValueError(f"time_limit must be above 0 seconds, got {time_limit}")
-    return time_limit
 
 
 def why_left_out(case, wanted, candidate, dtype):
