@@ -14,6 +14,7 @@ from relpos_np.verify.findings import (
     hidden_rows_finding,
     said,
 )
+from relpos_np.verify.gradient_factors import relation
 from relpos_np.verify.match import gradients_fit, matching, matching_pairs
 from relpos_np.verify.mistakes import BACKWARD, CORRECT, FORWARD, LAYER
 from relpos_np.verify.mistakes.mistake import Mistake
@@ -146,12 +147,34 @@ def gradient_findings(runs, dtype):
     given = next(run.grads for run in asked if run.grads)
     right = [name for name in given if name not in names]
     where = (f"wrong gradients: {', '.join(names)}; right: {', '.join(right) or 'none'}",)
-    if found:
-        return [finding._replace(lines=(*finding.lines, *where)) for finding in found], differences
-    first = differences[0]
-    return [Finding(UNKNOWN, "", (
-        "the outputs are right, the gradients are not, and no known mistake gives them", *where,
-        f"first in {first.case}: {first.name} {said(first)}"))], differences
+    if not found:
+        found = [shapes_finding(differences) or factors_finding(names, asked, dtype)
+                 or unknown_gradients(differences[0])]
+    return [finding._replace(lines=(*finding.lines, *where)) for finding in found], differences
+
+
+def shapes_finding(differences):
+    """A finding if a gradient has not the shape of its input, else None."""
+    wrong = {d.name: f"{d.name} {said(d)} (in {d.case})" for d in differences if d.shapes}
+    return Finding("MISTAKE", "gradients_wrong_shape", tuple(wrong.values())) if wrong else None
+
+
+def factors_finding(names, runs, dtype):
+    """A finding if each wrong gradient is made of the right one in a simple way, else None."""
+    lines = []
+    for name in names:
+        having = [run for run in runs if name in run.grads]
+        related = relation(name, having, gradient_precision(having[0], dtype))
+        if not related:
+            return None
+        lines.append(f"the gradient of {name} is {related}")
+    return Finding("MISTAKE", "gradients_scaled", tuple(lines))
+
+
+def unknown_gradients(difference):
+    return Finding(UNKNOWN, "", (
+        "the outputs are right, the gradients are not, and no known mistake gives them",
+        f"first in {difference.case}: {difference.name} {said(difference)}"))
 
 
 def gradient_precision(run, dtype):

@@ -19,6 +19,10 @@ EXPLANATIONS = {
                                    "factor 2: a buffer is added to and never cleared.",
     "gradients_hangs": "The gradient function gave no answer within the time limit.",
     "gradients_no_array": "The gradient function returned something that is no array of numbers.",
+    "gradients_wrong_shape": "Each gradient has the shape of its input; what was broadcast in the "
+                             "forward pass is summed.",
+    "gradients_scaled": "Gradients that are the right ones times a number (2, -1, 0, 1/num_heads), "
+                        "or with a table's rows backwards.",
     "hangs": "No answer within the time limit.",
     "no_array": "Something came back that is no array of numbers.",
     "unclipped_rows": "A row for every distance is needed, and beyond the table it raises.",

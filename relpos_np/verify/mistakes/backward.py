@@ -46,6 +46,12 @@ def key_and_query_swapped(x):
     return {**grads, "query": grads["key"], "key": grads["query"]}
 
 
+def tables_swapped(x):
+    grads = right.returned(x)
+    key_table, value_table = "relative_key_table", "relative_value_table"
+    return {**grads, key_table: grads[value_table], value_table: grads[key_table]}
+
+
 MISTAKES = (
     Mistake(
         "softmax_no_correction", {"grad_scores": lambda x: x.weights * x.grad_weights}, MISTAKE,
@@ -181,6 +187,12 @@ MISTAKES = (
 )
 
 ALSO = (
+    Mistake(
+        "daK_daV_swapped", {"returned": tables_swapped}, MISTAKE,
+        wrote="dq, dk, dv, daV, daK",
+        why="The tables' gradients in each other's place. The shapes are equal whenever value "
+            "head_dim is head_dim.",
+    ),
     Mistake(
         "right_clipped_pairs_dropped", both_tables(left_of_window_too), MISTAKE,
         wrote="pairs with j - i > k give the tables no gradient",
