@@ -94,8 +94,8 @@ def test_a_detached_table_has_right_outputs_and_is_caught_by_its_gradient(framew
         import jax
         detach = jax.lax.stop_gradient
     report = verify(detached, framework=framework, without=FEW[framework])
-    assert (report.verdict, report.exit_code) == ("UNKNOWN", 3), str(report)
-    assert "wrong gradients: relative_key_table" in str(report)
+    assert (report.verdict, report.exit_code) == ("MISTAKE", 1), str(report)
+    assert "the gradient of relative_key_table is zero" in str(report)
 
 
 def test_a_gather_that_clamps_by_itself_gives_right_outputs_and_is_caught_by_gradients():
@@ -137,3 +137,28 @@ def test_the_probe_reads_a_torch_function_through_its_adapter(torch_attention):
     read = probe(candidate)
     np.testing.assert_array_equal(read.key_index, read.right_index)
     np.testing.assert_array_equal(read.value_index, read.right_index)
+
+
+def test_a_torch_module_is_asked_through_its_forward(torch_attention):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+
+    class Attention(torch.nn.Module):
+        def forward(self, query, key, value, key_table, value_table, key_padding_mask=None,
+                    attn_mask=None):
+            return torch_attention(query, key, value, key_table, value_table, attn_mask,
+                                   key.shape[2] - query.shape[2])
+
+    report = verify(Attention(), framework="torch", without="long")
+    report.assert_ok()
+    assert {case.id: case.status for case in report.cases}["causal"] == "pass"
+    assert "grads=" not in str(report)
+
+
+def test_a_torch_function_may_have_the_inputs_in_another_order(torch_attention):
+    def by_name(mask, query_start, *, relative_value_table, relative_key_table, value, key, query):
+        return torch_attention(query, key, value, relative_key_table, relative_value_table, mask,
+                               query_start)
+
+    report = verify(by_name, framework="torch", without="long")
+    report.assert_ok()
+    assert "grads=" not in str(report)

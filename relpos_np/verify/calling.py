@@ -64,18 +64,16 @@ def in_order(function, inputs, upstream=False):
     if not named.issuperset(names) or tuple(first[before : before + len(names)]) == names:
         return function
     others = [p for name, p in parameters.items() if name not in names]
-    ahead = others[:before]
+    told = (*(p.name for p in others[:before]), *names)
+    options = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in others[before:]
+               if p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)]
 
     def ordered(*arrays, **keywords):
         keywords |= dict(zip(names, arrays[before:], strict=True))
         return function(*arrays[:before], **keywords)
 
     return with_parameters(ordered, function, [
-        *(Parameter(name, Parameter.POSITIONAL_ONLY) for name in (*(p.name for p in ahead),
-                                                                  *names)),
-        *(p.replace(kind=Parameter.KEYWORD_ONLY) for p in others[before:]
-          if p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)),
-    ])
+        *(Parameter(name, Parameter.POSITIONAL_ONLY) for name in told), *options])
 
 
 def with_known_parameters(function, case, dtype, time_limit, **first):

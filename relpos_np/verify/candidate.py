@@ -167,9 +167,7 @@ def guessed_mask(candidate, count):
     if name == POSITIONAL:
         parameters = parameters_of(candidate) or ()
         name = parameters[count].name if len(parameters) > count else ""
-    if not name or name in (*MASK_NAMES, "args", "arrays"):
-        return ""
-    return f"the mask was given to the parameter {name!r}"
+    return "" if name in ("", *MASK_NAMES) else f"the mask was given to the parameter {name!r}"
 
 
 def not_for(candidate, case):

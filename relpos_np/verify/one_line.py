@@ -6,7 +6,7 @@ def one_line(error):
 
     Examples
     --------
-    >>> one_line(ValueError("two\\n  lines"))
+    >>> one_line(ValueError("two\n  lines"))
     'ValueError: two lines'
     """
     try:

@@ -28,9 +28,10 @@ def verify(
     candidate : callable or str
         Called as ``candidate(query, key, value, relative_key_table, relative_value_table, mask)``
         with arrays as for `attention_forward`; returns the output, or a dict of stages with an
-        "output" in it, or (output, cache). If it has a parameter `query_start` it is given that;
-        if not, queries fewer than the keys are the last ones. As text:
-        ``file.py:function`` or ``package.module:function``.
+        "output" in it, or (output, cache). If it has parameters of these names their order does
+        not matter; the mask may also be called attn_mask or attention_mask. If it has a parameter
+        `query_start` it is given that; if not, queries fewer than the keys are the last ones. As
+        text: ``file.py:function`` or ``package.module:function``.
     grads : callable or str, optional
         Called with the gradient of the output, then like the candidate; returns the gradients of
         the five inputs in their order, or a dict by their names.
