@@ -78,16 +78,19 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
     def case_lines(self):
-        """One line per case, but only one for all that passed or that went wrong alike."""
+        """A line for each case that differs, and one for all that went alike otherwise."""
         alike = {}
         for case in self.cases:
-            alike.setdefault((case.status != "pass", case.status, case.note), []).append(case.id)
+            alone = case.id if case.status == "differs" else ""
+            key = (case.status != "pass", case.status, case.note, alone)
+            alike.setdefault(key, []).append(case.id)
         width = max((len(ids[0]) for ids in alike.values() if len(ids) == 1), default=0)
         return [
-            f"{ids[0]:<{width}}  {status}{note and ': ' + note}" if len(ids) == 1 and wrong else
+            f"{ids[0]:<{width}}  {status}: {note}" if len(ids) == 1 and wrong else
             textwrap.fill(f"{status}: {', '.join(ids)}", 96, subsequent_indent="  ",
                           break_on_hyphens=False) + (note and f"\n  {note}")
-            for (wrong, status, note), ids in sorted(alike.items(), key=lambda item: item[0][0])
+            for (wrong, status, note, _), ids in sorted(
+                alike.items(), key=lambda item: item[0][0])
         ]
 
     def assert_ok(self):
