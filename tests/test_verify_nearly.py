@@ -5,6 +5,7 @@ import pytest
 from verify_candidates import as_attention, as_layer
 
 from relpos_np.verify import formula, verify
+from relpos_np.verify.mistakes import find
 
 
 def with_epsilon(epsilon):
@@ -46,3 +47,16 @@ def test_float32_anywhere_inside_is_named(step):
 
     report = verify(as_attention({step: rounded}))
     assert report.names == ("float32_inside",), str(report)
+
+
+@pytest.mark.parametrize(("mistake", "name"), [({}, "float32_inside"),
+                                               (find("sign_flip").change, "sign_flip")])
+def test_float32_from_the_first_step_on_is_named_alone(mistake, name):
+    def narrow(*arrays, mask=None, query_start=0):
+        given = [None if a is None else a.astype(np.float32) for a in arrays]
+        output = as_attention(mistake)(*given, mask=mask, query_start=query_start)
+        return output.astype(np.float64)
+
+    report = verify(narrow)
+    assert report.names == (name,), str(report)
+    assert "float32" in str(report)

@@ -97,8 +97,9 @@ def strided_fault(candidate, run, dtype, time_limit):
         return (("strided_inputs", f"transposed views as inputs: {failure(error)[1]}"),)
     if differ(run.stages["output"], again):
         return (("not_deterministic", CHANGED_LATER),)
+    # Other memory, other order of sums, in float32 perhaps: only a misreading is larger than this.
     allowed = 2 * conditions(run.case)["output"]
-    if compare(run.case.id, "output", answer, run.stages["output"], allowed, answer.dtype):
+    if compare(run.case.id, "output", answer, run.stages["output"], allowed, np.float16):
         return (("strided_inputs", "transposed views as inputs give another answer: it reads them "
                                    "as if they were contiguous; call np.ascontiguousarray on each "
                                    "argument first"),)

@@ -14,7 +14,9 @@ A case file (JSON; an .npz holds the same under keys such as ``inputs/query``) s
      "condition": {"output": array, ...}}
 
 and an array is ``{"shape": [2, 3], "data": [..6 numbers, last axis fastest..]}``; minus infinity
-is the string "-inf". Inputs that are not there (a table, the mask) are not given.
+is the string "-inf". The mask's data are true (may attend) and false, and its shape broadcasts to
+(batch, num_heads, query_len, key_len): it may be (query_len, key_len) alone. Inputs that are not
+there (a table, the mask) are not given.
 
 A port answers with one file per case in a directory of its own, ``ID.json`` or ``ID.npz``, with
 ``output`` and, if it likes, other stages and gradients under the names of "expected":

@@ -27,10 +27,13 @@ EXPLANATIONS = {
     "no_array": "Something came back that is no array of numbers.",
     "unclipped_rows": "A row for every distance is needed, and beyond the table it raises.",
     "unclipped_reversed_rows": "The same with the rows reversed (transformers BERT).",
+    "softmax_epsilon": "exp / (sum exp + epsilon): the weights of a query add up to less than 1.",
+    "solved_scale": "Right but for factors that the probe has read and that explain every case.",
+    "solved_rows": "A table's rows in an order that the probe has read and that explains every "
+                   "case.",
     "hidden_rows_nan": "A row that may attend to nothing gives NaN: 0/0 after an additive -inf.",
     "hidden_rows_uniform": "A row that may attend to nothing averages over all keys: a finite "
                            "mask fill such as -1e9.",
-    "softmax_epsilon": "exp / (sum exp + epsilon): the weights of a query add up to less than 1.",
     "hidden_rows_unmasked": "A row that may attend to nothing attends as if unmasked: a finite "
                             "number was added to the scores.",
 }

@@ -70,6 +70,6 @@ def find(name):
         near = difflib.get_close_matches(name, by_name, n=3, cutoff=0.4)
         raise ValueError(
             f"no known mistake is called {name!r}"
-            + (f"; did you mean {' or '.join(near)}?" if near else "")
+            + (f"; did you mean {' or '.join(near)}?" if near else "; `explain` lists all")
         )
     return by_name[name]
