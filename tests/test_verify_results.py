@@ -70,3 +70,10 @@ def test_a_gradient_that_never_came_back_is_said():
     report = verify(forward, grads=backward)
     report.assert_ok()
     assert "no gradient came back for relative_key_table: not judged" in str(report)
+
+
+def test_of_several_files_that_cannot_be_read_one_is_quoted_for_itself(results):
+    for name in ("causal", "padding"):
+        (results / f"{name}.npz").unlink()
+        (results / f"{name}.json").write_text("[1]")
+    assert "in causal; likewise in padding" in str(verify_results(results))

@@ -15,12 +15,18 @@ def contract_findings(runs):
             kinds.setdefault(name, []).append((run.case.id, sentence))
     nothing_came = not any(run.stages for run in runs)
     return [
-        Finding(
-            CANNOT_RUN if nothing_came else "MISTAKE", name,
-            (places[0][1], f"in {shortened([case for case, _ in places])}"),
-        )
+        Finding(CANNOT_RUN if nothing_came else "MISTAKE", name, said_of(places))
         for name, places in kinds.items()
     ]
+
+
+def said_of(places):
+    """The sentence of a breach and its cases; of sentences that differ, the first for its own."""
+    (first, sentence), *others = places
+    cases = [case for case, _ in places]
+    if len({text for _, text in places}) == 1:
+        return (sentence, f"in {shortened(cases)}")
+    return (sentence, f"in {first}; likewise in {shortened([case for case, _ in others])}")
 
 
 def entry_finding(entry, habit="zeros"):

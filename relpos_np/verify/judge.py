@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from relpos_np.verify.diagnose import gradient_findings, output_findings, precision
+from relpos_np.verify.diagnose import output_findings, precision
+from relpos_np.verify.diagnose_gradients import gradient_findings
 from relpos_np.verify.exclude import not_excluded, separated_by
 from relpos_np.verify.expected import output_difference, output_ratio
 from relpos_np.verify.findings import contract_findings
