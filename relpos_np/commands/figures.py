@@ -1,6 +1,7 @@
 """Every figure of ``figures/``, redrawn; the same bytes each time."""
 
 from relpos_np.commands import add_output_argument
+from relpos_np.commands.benching.report import bench_figures
 from relpos_np.commands.encodings import encoding_figures
 from relpos_np.commands.tour import recompute, save_figures, voice_figures
 from relpos_np.data import load_voice
@@ -20,7 +21,10 @@ def run(arguments):
     """Write all figures and print their paths."""
     voice = load_voice()
     caches = {number: recompute(layer) for number, layer in voice.layers.items()}
-    figures = {**position_figures(), **voice_figures(voice, caches), **encoding_figures()}
+    figures = {
+        **position_figures(), **voice_figures(voice, caches), **encoding_figures(),
+        **bench_figures(),
+    }
     for path in save_figures(figures, arguments.output):
         print(f"wrote {path}")
     return 0
