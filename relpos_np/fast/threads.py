@@ -9,6 +9,7 @@ is one share, and BLAS uses its own threads: slower, the same numbers.
 """
 
 import contextlib
+import contextvars
 import ctypes
 import functools
 import sys
@@ -70,7 +71,10 @@ def run_shares(work, jobs):
         return
     shares = [jobs[first::threads] for first in range(threads)]
     with blas_threads(1), ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(with_small_buffer, work, share) for share in shares[1:]]
+        others = [  # in the caller's context, so that its np.errstate holds in every thread
+            pool.submit(contextvars.copy_context().run, with_small_buffer, work, share)
+            for share in shares[1:]
+        ]
         with_small_buffer(work, shares[0])
         for other in others:
             other.result()
