@@ -7,6 +7,8 @@ import pytest
 
 from relpos_np.verify import probe, verify
 
+pytestmark = pytest.mark.peers
+
 # JAX compiles every operation for every shape: a few cases say enough.
 FEW = {"torch": [], "jax": ["big", "long", "short", "value_dim", "k_zero", "length_one", "per_head",
                             "one_table", "causal", "fully_masked", "one_query", "cross_offset"]}

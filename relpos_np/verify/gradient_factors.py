@@ -37,6 +37,8 @@ def relation(name, runs, dtype):
         All that have this gradient.
     dtype : dtype
     """
+    if not any(run.grads[name].any() for run in runs):
+        return "zero: is it cut off from the loss, detached?"
     for turn, turned in (1, ""), (-1, " with its rows backwards"):
         if turn == -1 and not name.endswith("table"):
             continue
