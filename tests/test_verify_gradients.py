@@ -27,7 +27,8 @@ def all_over_batch(x):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("grads", "line"), [
     (changed("query", lambda grad, x: 2 * grad), "query is the right one times 2"),
-    (changed("value", lambda grad, x: 0 * grad), "value is zero: is it cut off from the loss, detached?"),
+    (changed("value", lambda grad, x: 0 * grad),
+     "value is zero: is it cut off from the loss, detached?"),
     (changed(KEY_TABLE, lambda grad, x: -grad), f"{KEY_TABLE} is the right one times -1"),
     (changed(VALUE_TABLE, lambda grad, x: grad[..., ::-1, :]),
      f"{VALUE_TABLE} is the right one with its rows backwards"),
