@@ -21,6 +21,7 @@ class Distances(NamedTuple):
 
     memory: np.ndarray  # flat
     views: dict
+    ones: np.ndarray  # numbers @ ones is their sum: BLAS adds fastest
 
 
 class Views(NamedTuple):
@@ -34,7 +35,8 @@ class Views(NamedTuple):
 
 def make_distances(heads, queries, rows, dtype):
     """Enough memory for tiles of at most so many heads, queries and table rows."""
-    return Distances(np.empty(heads * queries * (rows + 2 * queries), dtype=dtype), {})
+    memory = np.empty(heads * queries * (rows + 2 * queries), dtype=dtype)
+    return Distances(memory, {}, np.ones(queries, dtype=dtype))
 
 
 def views_of(memory, heads, tile, stop):
@@ -69,7 +71,7 @@ def views_of(memory, heads, tile, stop):
 
 def kept_views(distances, heads, tile, stop):
     """`views_of`, made once for all tiles of one shape: making them takes as long as a sum."""
-    shape = heads, tile.num_queries, tile.near, tile.far, tile.left + tile.offset, stop - tile.left
+    shape = heads, tile.shape, stop - tile.left
     if shape not in distances.views:
         distances.views[shape] = views_of(distances.memory, heads, tile, stop)
     return distances.views[shape]
@@ -113,10 +115,10 @@ def collect(weights, tile, stop, distances):
 
     Returns
     -------
-    ndarray, (heads, n, n-1), or None
-        The pairs from ``left`` on that are in the left tail, and zeros.
+    ndarray, (heads, n), or None
+        The sum of each query's pairs from ``left`` on that are in its left tail, if there are any.
     """
-    rows, stop = tile.num_rows, min(stop, tile.right)
+    rows, stop, ones = tile.num_rows, min(stop, tile.right), distances.ones[: tile.num_queries]
     weights_by_row = weights[:, :, :rows]
     if stop <= tile.left:
         weights_by_row[...] = 0
@@ -127,5 +129,5 @@ def collect(weights, tile, stop, distances):
     views = kept_views(distances, len(weights), tile, stop)
     views.by_key[...] = weights[:, :, rows + tile.left : rows + stop]
     weights_by_row[...] = views.rows
-    np.einsum("har->ha", views.right, out=weights_by_row[:, :, -1])
-    return views.left
+    np.matmul(views.right, ones, out=weights_by_row[:, :, -1])
+    return views.left @ ones[1:]

@@ -16,7 +16,7 @@ from relpos_np.fast.precision import in_working_precision
 from relpos_np.fast.scratch import make_scratch
 from relpos_np.fast.threads import run_shares
 from relpos_np.fast.tiled_forward import only_keys
-from relpos_np.fast.tiled_table_grads import add_product, leave_right_tail, sum_like
+from relpos_np.fast.tiled_table_grads import add_product, sum_like
 from relpos_np.fast.virtual_tokens import (
     columns_for,
     lines_for,
@@ -97,7 +97,6 @@ def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
         columns_for(tile, keys)
         lines_for(tile, key_lines)
         columns_for(tile, values)
-        leave_right_tail(grads, tile.previous_right, tile.right)
 
         weights = weights_of(tile, visible, query, keys, heads, scratch)
         grad_weights = products(grad_out, values, tile, stop, scratch.grad_weights, scratch.spread)
@@ -107,7 +106,6 @@ def backward_heads(plan, heads, scratch, log_sum, output, grad_output, grads):
         add_product(grad_logits, query[:, :, :-2], tile, stop, scratch, grad_key, grad_key_rows)
         tokens = key_lines.array[:, of_tile(key_lines, tile, stop)]
         np.matmul(grad_logits, tokens, out=grad_query[:, tile.queries])
-    leave_right_tail(grads, heads.tiles[-1][0].right, heads.key.shape[1])
     grad_query *= scale
     grad_key /= logits_per_nat  # the query was in the exponential's unit
     if keys.has_rows:

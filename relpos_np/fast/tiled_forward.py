@@ -113,7 +113,7 @@ def forward_heads(plan, heads, scratch, output, log_sum):
         shift = 0 if safe else subtract_maximum(logits, heads.mask, tile, visible)
         weights = power(logits, out=logits)
         set_hidden(weights, heads.mask, tile, visible, 0)
-        row_sum = np.einsum("hij->hi", weights[:, :, tile.num_rows :])
+        row_sum = weights[:, :, tile.num_rows :] @ scratch.ones[: visible.stop]
         row_sum[row_sum == 0] = np.inf  # a query that sees no key: weights 0 / inf
 
         # z_i = sum_j alpha_ij (v_j + a^V_ij), and now the division: (n, d) numbers, not (n, keys)

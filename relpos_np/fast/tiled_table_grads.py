@@ -27,30 +27,22 @@ def add_product(by_token, vectors, tile, stop, scratch, grad_keys, grad_rows):
     """
     heads, rows, vectors = len(by_token), tile.num_rows, vectors[:, tile.queries]
     if grad_rows is not None:
-        left_tails = collect(by_token, tile, stop, scratch.collect)
-        if left_tails is not None:
-            grad_rows[:, :1] += np.einsum("har->ha", left_tails)[:, np.newaxis] @ vectors
+        in_left_tail = collect(by_token, tile, stop, scratch.collect)
+        if in_left_tail is not None:
+            grad_rows[:, :1] += in_left_tail[:, np.newaxis] @ vectors
     product = cut(scratch.product, heads, rows + stop, vectors.shape[2])
     np.matmul(by_token.swapaxes(1, 2), vectors, out=product)
     grad_keys[:, :stop] += product[:, rows:]
     if grad_rows is not None:
         first = tile.near + grad_rows.shape[1] // 2
         grad_rows[:, first : first + rows] += product[:, :rows]
-        grad_rows[:, :1] += sum_of(product[:, rows : rows + tile.left])
+        grad_rows[:, 0] += sum_of(product[:, rows : rows + tile.left], scratch.ones)
+        grad_rows[:, -1] += sum_of(product[:, rows + tile.right :], scratch.ones)
 
 
-def leave_right_tail(grads, start, stop):
-    """Keys ``start .. stop-1`` cease to carry the last row: their gradients so far are its too."""
-    for grad_keys, grad_rows in (
-        (grads.key, grads.relative_key_table), (grads.value, grads.relative_value_table)
-    ):
-        if grad_rows is not None and start < stop:
-            grad_rows[:, -1:] += sum_of(grad_keys[:, start:stop])
-
-
-def sum_of(vectors):
-    """Sum of (heads, n, d) over n, (heads, 1, d); a product, since BLAS adds fastest."""
-    return np.ones((1, vectors.shape[1]), dtype=vectors.dtype) @ vectors
+def sum_of(vectors, ones):
+    """Sum of (heads, n, d) over n, (heads, d)."""
+    return ones[: vectors.shape[1]] @ vectors
 
 
 def sum_like(grad_rows, table):

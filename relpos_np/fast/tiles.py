@@ -29,8 +29,10 @@ class Tile(NamedTuple):
     far: int  # and largest; beyond it the rows repeat
     left: int  # first key that is not in the left tail of all queries
     right: int  # first key that is in the right tail of all queries
+    shape: tuple  # all that `bands` depends on: (n, near, far, left + offset), often the same
+    num_rows: int  # table rows that the tile needs, those of the distances near .. far
     previous_right: int  # `right` of the tile before, 0 for the first
-    like_previous: bool  # as many queries as the tile before, and the same distances
+    like_previous: bool  # has the tile before the same shape?
 
     @property
     def queries(self):
@@ -41,11 +43,6 @@ class Tile(NamedTuple):
     def num_queries(self):
         """How many queries, n."""
         return self.stop - self.start
-
-    @property
-    def num_rows(self):
-        """Table rows that the tile needs, those of the distances near .. far."""
-        return max(self.far - self.near + 1, 0)
 
 
 def make_tiles(query_len, key_len, query_start, max_relative_position, block):
@@ -79,9 +76,11 @@ def make_tiles(query_len, key_len, query_start, max_relative_position, block):
         right = min(max(last + k, left), key_len)
         # Of a table wider than the sequence only the distances that occur.
         near, far = max(1 - k, -last), min(k, key_len - 1 - first)
+        shape = stop - start, near, far, left - first
         tiles.append(Tile(
             start=start, stop=stop, offset=-first, near=near, far=far, left=left, right=right,
-            previous_right=previous_right, like_previous=previous == (stop - start, near, far),
+            shape=shape, num_rows=max(far - near + 1, 0),
+            previous_right=previous_right, like_previous=shape == previous,
         ))
-        previous_right, previous = right, (stop - start, near, far)
+        previous_right, previous = right, shape
     return tiles

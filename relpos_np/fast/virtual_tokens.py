@@ -10,6 +10,7 @@ Likewise for values: with the weights collected per row in the columns of the vi
 gradients of rows and keys come out of one product. No product is added; each is 2k / L longer.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -144,4 +145,4 @@ def products(vectors, tokens, tile, stop, out, scratch):
 
 def cut(scratch, *shape):
     """The beginning of a flat array as an array of a shape, contiguous: one loop for all of it."""
-    return scratch[: int(np.prod(shape))].reshape(shape)
+    return scratch[: math.prod(shape)].reshape(shape)
