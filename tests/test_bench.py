@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import time
 
 import numpy as np
 import pytest
@@ -77,6 +78,17 @@ def test_ratios_are_taken_round_by_round(monkeypatch):
     result = timing.time_by_turns({"one": (None, None), "two": (None, None)}, 3, budget=1e9)
     assert result["one"] == timing.Timing(2, 4, 1, 1, 3)
     assert result["two"] == timing.Timing(6, 8, 3, 2, 3)
+
+
+def test_a_short_call_is_repeated_and_a_long_one_is_not(monkeypatch):
+    monkeypatch.setattr(timing, "PAUSE", 0)
+    calls = []
+    assert timing.seconds(lambda: calls.append("short")) < timing.SHORTEST / 10
+    assert len(calls) > 10
+    calls.clear()
+    took = timing.seconds(lambda: calls.append("long") or time.sleep(2 * timing.SHORTEST))
+    assert took >= 2 * timing.SHORTEST
+    assert calls == ["long"]
 
 
 def test_a_slow_contestant_runs_once_and_the_others_go_on(monkeypatch):

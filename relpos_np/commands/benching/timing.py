@@ -1,7 +1,8 @@
 """Time by turns: in every round each contestant runs once, so all meet the same disturbances.
 
 What is reported of a contestant is the median of its times, and the median over the rounds of
-its time divided by the reference's time *in the same round*.
+its time divided by the reference's time *in the same round*. A call of less than a few
+milliseconds is repeated, since a single one shows how cold the caches were.
 """
 
 import contextlib
@@ -35,13 +36,23 @@ def all_threads(number):
         yield
 
 
+# The threads of BLAS and OpenMP wait for more work in a busy loop before they sleep: so long that
+# after a call of torch's the next contestant would have to share the cores with them.
+PAUSE = 0.02
+SHORTEST = 0.005
+
+
 def seconds(call):
     """How long a call takes; its result is dropped after the clock is read."""
-    start = time.perf_counter()
-    result = call()
-    stop = time.perf_counter()
-    del result
-    return stop - start
+    time.sleep(PAUSE)
+    elapsed = calls = 0
+    while elapsed < SHORTEST:
+        start = time.perf_counter()
+        result = call()
+        elapsed += time.perf_counter() - start
+        del result
+        calls += 1
+    return elapsed / calls
 
 
 def time_by_turns(calls, rounds, budget, on_round=lambda: None):
