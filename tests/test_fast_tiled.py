@@ -1,6 +1,8 @@
 """Tiled: block boundaries, trimmed tables, threads, memory, and the parts on their own."""
 
 import sys
+import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -155,18 +157,50 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch, number):
         np.testing.assert_array_equal(several, one)
 
 
-def test_threads_share_the_jobs_and_hand_on_errors(monkeypatch):
+def test_threads_share_the_jobs(monkeypatch):
     monkeypatch.setattr(threads, "num_threads", lambda: 3)
     done = []
     threads.run_shares(done.extend, list(range(8)))
     assert sorted(done) == list(range(8))
 
-    def fail_elsewhere(share):
-        if 0 not in share:
-            raise ArithmeticError(f"share {share}")
 
-    with pytest.raises(ArithmeticError, match="share"):
-        threads.run_shares(fail_elsewhere, list(range(8)))
+def test_no_thread_waits_with_jobs_in_its_hands(monkeypatch):
+    monkeypatch.setattr(threads, "num_threads", lambda: 2)
+    others_done, counts = threading.Event(), []
+
+    def work(share):
+        counts.append(0)
+        mine = len(counts) - 1
+        for job in share:
+            counts[mine] += 1
+            if job == 0:
+                assert others_done.wait(timeout=60)
+            if job == 7:
+                others_done.set()
+
+    threads.run_shares(work, list(range(8)))
+    assert sorted(counts) == [1, 7]
+
+
+@pytest.mark.parametrize("caller_fails", [True, False])
+def test_an_error_comes_out_of_every_thread_and_ends_the_work_of_the_caller(
+    monkeypatch, caller_fails
+):
+    monkeypatch.setattr(threads, "num_threads", lambda: 2)
+    caller, failed, done = threading.current_thread(), threading.Event(), []
+
+    def work(share):
+        if (threading.current_thread() is caller) == caller_fails:
+            failed.set()
+            raise ArithmeticError("in one thread")
+        assert failed.wait(timeout=60)
+        for job in share:
+            done.append(job)
+            time.sleep(0.001)
+
+    with pytest.raises(ArithmeticError, match="in one thread"):
+        threads.run_shares(work, list(range(1000)))
+    assert len(done) < 1000 if caller_fails else done == list(range(1000))
 
 
 def test_blas_is_limited_inside_and_restored_after():

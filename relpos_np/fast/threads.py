@@ -1,4 +1,4 @@
-"""Tiled, part 8: one thread per share of the heads, each with BLAS on one thread.
+"""Tiled, part 8: threads share the heads, each with BLAS on one thread.
 
 Heads have nothing to do with each other, and NumPy lets go of the interpreter lock inside
 products and exponentials, so heads can run side by side. Then BLAS must not start threads of its
@@ -8,6 +8,7 @@ OPENBLAS_NUM_THREADS, threadpoolctl) hold here too. With a library that is not k
 is one share, and BLAS uses its own threads: slower, the same numbers.
 """
 
+import collections
 import contextlib
 import contextvars
 import ctypes
@@ -63,21 +64,38 @@ def blas_threads(number):
 
 
 def run_shares(work, jobs):
-    """Call ``work(share)`` for shares of the list `jobs`, one per thread, side by side."""
+    """Call ``work(share)`` in several threads, where the shares together are the list `jobs`.
+
+    A share is an iterator: who is ready takes the next job, so that no thread waits long for one
+    that has the slower core.
+    """
     threads = min(num_threads(), len(jobs))
     if threads <= 1:
         if jobs:
             with_small_buffer(work, jobs)
         return
-    shares = [jobs[first::threads] for first in range(threads)]
+    left = collections.deque(jobs)
     with blas_threads(1), ThreadPoolExecutor(threads - 1) as pool:
         others = [  # in the caller's context, so that its np.errstate holds in every thread
-            pool.submit(contextvars.copy_context().run, with_small_buffer, work, share)
-            for share in shares[1:]
+            pool.submit(contextvars.copy_context().run, with_small_buffer, work, taken_from(left))
+            for _ in range(threads - 1)
         ]
-        with_small_buffer(work, shares[0])
+        try:
+            with_small_buffer(work, taken_from(left))
+        finally:
+            left.clear()  # after an error or Ctrl-C the other threads take no more
         for other in others:
             other.result()
+
+
+def taken_from(left):
+    """Jobs of a deque that other threads take from too, until there are none."""
+    while left:
+        try:
+            job = left.popleft()
+        except IndexError:  # another thread was faster
+            return
+        yield job
 
 
 def with_small_buffer(work, share):
