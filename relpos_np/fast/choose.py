@@ -1,8 +1,9 @@
 """The rung for the size: gather where everything is small, tiled otherwise."""
 
+import math
+
 import numpy as np
 
-from relpos_np import validate
 from relpos_np.fast.by_row import ByRowCache
 from relpos_np.fast.gather import gather_backward, gather_forward
 from relpos_np.fast.tiled_backward import tiled_backward
@@ -41,10 +42,15 @@ def attention_forward(
     'TiledCache'
     """
     arguments = query, key, value, relative_key_table, relative_value_table
-    validate.attention_inputs(*arguments, mask)
-    small = query.shape[2] * key.shape[2] <= PAIRS_FOR_GATHER
+    small = pairs_of_a_head(query, key) <= PAIRS_FOR_GATHER
     rung = gather_forward if small or any(map(np.iscomplexobj, arguments)) else tiled_forward
     return rung(*arguments, mask=mask, query_start=query_start)
+
+
+def pairs_of_a_head(query, key):
+    """query_len * key_len, or 0 for what is no query or no key: every rung refuses that."""
+    shapes = [getattr(array, "shape", ()) for array in (query, key)]
+    return math.prod(shape[2] for shape in shapes) if min(map(len, shapes)) > 2 else 0
 
 
 def attention_backward(grad_output, cache):
