@@ -202,7 +202,7 @@ STUDENTS = [
     ("2.1", lambda q, k: q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]), "key_reshaped"),
     ("2.2", lambda q, a: np.einsum("bhqd,Lqd->bhqL", q, a), "K_index_transposed"),
     ("2.2", lambda q, a: np.einsum("bhid,ijd->bhji", q, a), "relative_exchanged"),
-    ("2.2", lambda q, a: np.einsum("bhjd,ijd->bhij", q, a), "query_of_the_key"),
+    ("2.2", lambda q, a: np.einsum("bhjd,ijd->bhij", q, a), "query_j_dot_aK"),
     ("2.3", lambda c, r, d: (c + r) / d**1/2, "scale_twice_d"),
     ("2.3", lambda c, r, d: (c + r) / (d**1/2), "scale_half_d"),
     ("2.3", lambda c, r, d: c / np.sqrt(d) + r, "scale_content_only"),

@@ -112,9 +112,6 @@ SLIPS = {
         slip("relative_exchanged", "relative_logits", exchanged(formula.relative_logits),
              "q_i . aK_ij in row j, column i",
              "Rows must be queries and columns keys: '->bhij', not '->bhji'."),
-        slip("query_of_the_key", "relative_logits",
-             lambda x: np.einsum("bhjd,hijd->bhij", x.query, x.relative_key), "q_j . aK_ij",
-             "The query is taken at the key's place j; row i needs query i."),
     ),
     "2.3": (
         slip("scale_half_d", "scaled_logits", lambda x: logits(x) / (x.head_dim / 2),

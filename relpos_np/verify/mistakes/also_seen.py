@@ -1,4 +1,4 @@
-"""J. Seen in real software beside the classical ones: decoding with a cache, masks, scales."""
+"""J. Beside the classical ones: a letter, decoding with a cache, masks, scales."""
 
 import math
 
@@ -8,6 +8,10 @@ from relpos_np.verify import formula
 from relpos_np.verify.mistakes.mask import under_mask
 from relpos_np.verify.mistakes.mistake import MISTAKE, RESCALE, Mistake
 from relpos_np.verify.mistakes.scale import logits
+
+
+def query_of_the_key(x):
+    return np.einsum("bhjd,hijd->bhij", x.query, x.relative_key)
 
 
 def all_at_the_last_position(x):
@@ -36,6 +40,12 @@ def shifted_plus_one(x):
 
 
 MISTAKES = (
+    Mistake(
+        "query_j_dot_aK", {"relative_logits": query_of_the_key}, MISTAKE,
+        wrote="q_j . aK_ij, for instance einsum('bhjd,ijd->bhij')",
+        why="The query is taken at the key's place j; row i needs query i. It fails when "
+            "query_len and key_len differ.",
+    ),
     Mistake(
         "prefill_last_position", {"i": all_at_the_last_position}, MISTAKE,
         wrote="i = key_len - 1 for every query",
