@@ -2,7 +2,7 @@
 
 import importlib.util
 import json
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,15 +80,20 @@ def test_ratios_are_taken_round_by_round(monkeypatch):
     assert result["two"] == timing.Timing(6, 8, 3, 2, 3)
 
 
-def test_a_short_call_is_repeated_and_a_long_one_is_not(monkeypatch):
-    monkeypatch.setattr(timing, "PAUSE", 0)
-    calls = []
-    assert timing.seconds(lambda: calls.append("short")) < timing.SHORTEST / 10
-    assert len(calls) > 10
-    calls.clear()
-    took = timing.seconds(lambda: calls.append("long") or time.sleep(2 * timing.SHORTEST))
-    assert took >= 2 * timing.SHORTEST
-    assert calls == ["long"]
+@pytest.mark.parametrize(("takes", "times"), [(1, 5), (3, 2), (7, 1)])
+def test_a_short_call_is_repeated_and_a_long_one_is_not(monkeypatch, takes, times):
+    now, slept, calls = [100], [], []
+    monkeypatch.setattr(timing, "time", SimpleNamespace(
+        perf_counter=lambda: now[0], sleep=slept.append,
+    ))
+    monkeypatch.setattr(timing, "SHORTEST", 5)
+
+    def call():
+        calls.append(list(slept))
+        now[0] += takes
+
+    assert timing.seconds(call) == takes
+    assert calls == [[timing.PAUSE]] * times  # one pause, before the first
 
 
 def test_a_slow_contestant_runs_once_and_the_others_go_on(monkeypatch):

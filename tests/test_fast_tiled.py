@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -166,20 +167,18 @@ def test_threads_share_the_jobs(monkeypatch):
 
 def test_no_thread_waits_with_jobs_in_its_hands(monkeypatch):
     monkeypatch.setattr(threads, "num_threads", lambda: 2)
-    others_done, counts = threading.Event(), []
+    others_done, counts = threading.Event(), Counter()
 
     def work(share):
-        counts.append(0)
-        mine = len(counts) - 1
         for job in share:
-            counts[mine] += 1
+            counts[threading.get_ident()] += 1
             if job == 0:
                 assert others_done.wait(timeout=60)
             if job == 7:
                 others_done.set()
 
     threads.run_shares(work, list(range(8)))
-    assert sorted(counts) == [1, 7]
+    assert sorted(counts.values()) == [1, 7]
 
 
 @pytest.mark.parametrize("caller_fails", [True, False])
@@ -327,7 +326,7 @@ def test_spread_and_collect_by_index(query_len, key_len, query_start, stop, k):
         numbers = rng.normal(size=(2, n, rows + stop))
         spread_, collected = numbers.copy(), numbers.copy()
         spread(spread_, tile, stop, distances[0])
-        in_left_tail = collect(collected, tile, stop, distances[1])
+        in_left_tail = collect(collected, tile, stop, distances[1], np.ones(4))
         expected, sums, left_sums = numbers.copy(), np.zeros((2, n, rows)), np.zeros((2, n))
         for a in range(n):
             for j in range(tile.left, min(tile.right, stop)):

@@ -21,7 +21,6 @@ class Distances(NamedTuple):
 
     memory: np.ndarray  # flat
     views: dict
-    ones: np.ndarray  # numbers @ ones is their sum: BLAS adds fastest
 
 
 class Views(NamedTuple):
@@ -35,8 +34,7 @@ class Views(NamedTuple):
 
 def make_distances(heads, queries, rows, dtype):
     """Enough memory for tiles of at most so many heads, queries and table rows."""
-    memory = np.empty(heads * queries * (rows + 2 * queries), dtype=dtype)
-    return Distances(memory, {}, np.ones(queries, dtype=dtype))
+    return Distances(np.empty(heads * queries * (rows + 2 * queries), dtype=dtype), {})
 
 
 def views_of(memory, heads, tile, stop):
@@ -101,7 +99,7 @@ def spread(logits, tile, stop, distances):
         between += views.by_key
 
 
-def collect(weights, tile, stop, distances):
+def collect(weights, tile, stop, distances, ones):
     """The transpose of `spread`: sum the pairs of each row into the column of its product.
 
     Parameters
@@ -112,13 +110,15 @@ def collect(weights, tile, stop, distances):
         As in `spread`.
     distances : Distances
         For `collect` alone.
+    ones : ndarray, (n or more,)
+        To sum with.
 
     Returns
     -------
     ndarray, (heads, n), or None
         The sum of each query's pairs from ``left`` on that are in its left tail, if there are any.
     """
-    rows, stop, ones = tile.num_rows, min(stop, tile.right), distances.ones[: tile.num_queries]
+    rows, stop, ones = tile.num_rows, min(stop, tile.right), ones[: tile.num_queries]
     weights_by_row = weights[:, :, :rows]
     if stop <= tile.left:
         weights_by_row[...] = 0

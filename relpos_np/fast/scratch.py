@@ -15,7 +15,7 @@ class Scratch(NamedTuple):
     spread: Distances  # numbers by distance, on the way to the keys
     collect: Distances  # and on the way back
     product: np.ndarray  # what a tile adds to the gradient of keys or values
-    ones: np.ndarray  # numbers @ ones is their sum
+    ones: np.ndarray  # numbers @ ones is their sum, and BLAS adds fastest
 
 
 def make_scratch(plan, query, key, value, backward=False):
@@ -30,5 +30,5 @@ def make_scratch(plan, query, key, value, backward=False):
         spread=make_distances(heads, queries, plan.room, dtype),
         collect=make_distances(heads, queries, plan.room, dtype),
         product=np.empty(backward * heads * tokens * head_dim, dtype),
-        ones=np.ones(key.shape[2], dtype),
+        ones=np.ones(max(queries, key.shape[2]), dtype),
     )

@@ -118,7 +118,7 @@ def forward_heads(plan, heads, scratch, output, log_sum):
 
         # z_i = sum_j alpha_ij (v_j + a^V_ij), and now the division: (n, d) numbers, not (n, keys)
         if values.has_rows:
-            collect(weights, tile, visible.stop, scratch.collect)
+            collect(weights, tile, visible.stop, scratch.collect, scratch.ones)
         tokens = values.array[:, of_tile(values, tile, visible.stop)]
         np.matmul(weights, tokens, out=output[:, tile.queries])
         output[:, tile.queries] /= row_sum[:, :, np.newaxis]

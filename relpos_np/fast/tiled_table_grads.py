@@ -27,7 +27,7 @@ def add_product(by_token, vectors, tile, stop, scratch, grad_keys, grad_rows):
     """
     heads, rows, vectors = len(by_token), tile.num_rows, vectors[:, tile.queries]
     if grad_rows is not None:
-        in_left_tail = collect(by_token, tile, stop, scratch.collect)
+        in_left_tail = collect(by_token, tile, stop, scratch.collect, scratch.ones)
         if in_left_tail is not None:
             grad_rows[:, :1] += in_left_tail[:, np.newaxis] @ vectors
     product = cut(scratch.product, heads, rows + stop, vectors.shape[2])

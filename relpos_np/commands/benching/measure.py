@@ -94,7 +94,7 @@ def check_agreement(calls, entrants, dtype):
 
 def relative_over_plain(calls, rounds, budget):
     """What the relative terms cost: time with tables over time without, one thread, by turns."""
-    with all_threads(1):
+    with all_threads(1):  # two contestants only, and nearly equal: more rounds than for the others
         timing = time_by_turns(calls, 5 * rounds, budget)[TILED]
     return {"forward": timing.forward_ratio, "both": timing.both_ratio}
 
