@@ -146,6 +146,24 @@ def test_no_batch_and_no_heads_are_empty_not_an_error(name, batch, num_heads, le
 
 
 @pytest.mark.parametrize("name", [*ANY_MASK, "skew_causal"])
+@pytest.mark.parametrize(("argument", "wrong"), [
+    ("query", lambda query: query[0]), ("key", lambda key: key[0, 0, 0]),
+    ("query", lambda query: query.tolist()), ("key", lambda key: None),
+    ("value", lambda value: value[:, :, 1:]), ("query", lambda query: query.astype(int)),
+    ("relative_key_table", lambda table: table[1:]),
+])
+def test_what_is_no_input_is_refused_as_by_the_einsum_form(name, argument, wrong):
+    forward, _ = {**ANALYTIC, **ANY_MASK}[name]
+    inputs = random_inputs(np.random.default_rng(19))
+    inputs[argument] = wrong(inputs[argument])
+    with pytest.raises((TypeError, ValueError)) as expected:
+        attention_forward(**inputs, mask=np.tri(7, dtype=bool))
+    with pytest.raises(expected.type) as refused:
+        forward(**inputs, mask=np.tri(7, dtype=bool))
+    assert str(refused.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("name", [*ANY_MASK, "skew_causal"])
 @pytest.mark.parametrize("query_start", [1.0, 0.0, True, False, "0"])
 def test_a_query_start_that_is_no_integer_is_refused_as_by_the_einsum_form(name, query_start):
     forward, _ = {**ANALYTIC, **ANY_MASK}[name]

@@ -1,7 +1,7 @@
 """The catalogue of known mistakes, one file per section, each entry one step of a formula changed.
 
-`CATALOGUE` holds the classical ones (sections A to I), `EVERYTHING` also what was seen in real
-software beside them (J) and other people's layouts (K).
+`CATALOGUE` holds the classical ones (sections A to I), `EVERYTHING` also what was seen beside
+them (J), mostly in real software, and other people's layouts (K).
 """
 
 import difflib
