@@ -176,6 +176,16 @@ def test_an_exercise_says_what_students_need(exercise):
 
 
 # Code as students write it, with the name of the mistake that it must be told.
+def right_but_for_the_scale(query, key, relative_key, mask):
+    logits = np.einsum("bhid,bhjd->bhij", query, key)
+    logits = logits + np.einsum("bhid,ijd->bhij", query, relative_key)
+    scores = np.where(mask, logits / np.sqrt(query.shape[1]), -np.inf)
+    row_max = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - np.where(row_max == -np.inf, 0, row_max))
+    row_sum = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(row_sum == 0, 1, row_sum)
+
+
 STUDENTS = [
     ("1.1", lambda n, m, s: s + np.arange(n)[:, None] - np.arange(m), "sign_flip"),
     ("1.1", lambda n, m, s: np.arange(m) - np.arange(n)[:, None], "no_query_offset"),
@@ -199,6 +209,8 @@ STUDENTS = [
      "first_head_for_all"),
     ("2.1", lambda q, k: q @ k.swapaxes(2, 3) / q.shape[-1], "content_mean"),
     ("2.1", lambda q, k: q @ k.swapaxes(2, 3) / np.sqrt(q.shape[-1]), "content_scaled"),
+    ("1.2", lambda position, k: np.clip(position, -k, k - 1), "k_excluded"),
+    ("2.6", right_but_for_the_scale, "scale_num_heads"),
     ("2.1", lambda q, k: q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]), "key_reshaped"),
     ("2.2", lambda q, a: np.einsum("bhqd,Lqd->bhqL", q, a), "K_index_transposed"),
     ("2.2", lambda q, a: np.einsum("bhid,ijd->bhji", q, a), "relative_exchanged"),

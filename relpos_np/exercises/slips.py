@@ -69,6 +69,8 @@ SLIPS = {
     "1.2": (
         slip("k_is_2", "index", lambda x: np.clip(x.j - x.i, -2, 2) + x.k, "k = 2 for every k",
              "How far to clip is the argument k; the 2 of the text is an example."),
+        slip("k_excluded", "index", lambda x: np.clip(x.j - x.i, -x.k, x.k - 1) + x.k,
+             "clip(j - i, -k, k - 1)", "The end k belongs to it: np.clip is no range."),
         slip("k_added", "index", lambda x: np.clip(x.j - x.i, -x.k, x.k) + 2 * x.k,
              "the clipped position, and k added", "Adding k is step 3, exercise 1.3."),
     ),
@@ -141,6 +143,9 @@ SLIPS = {
     ),
     "2.6": (
         NOTHING_TO_ATTEND, EQUAL_WEIGHTS,
+        slip("scale_num_heads", "scaled_logits", lambda x: logits(x) / np.sqrt(x.num_heads),
+             "(q_i . k_j + q_i . aK_ij) / sqrt(num_heads)",
+             "head_dim is the last axis of query: query.shape[-1]."),
         slip("mask_renormalised", "weights", masked_and_divided_again,
              "softmax(scaled_logits) * mask, divided by its sum again",
              "A large hidden score makes all others 0, then 0 / 0 is NaN: mask before the "
